@@ -3,14 +3,25 @@
 # tomlplusplus::tomlplusplus, Boost::program_options, asc_udev, asc_pci. The last two are always there
 # and define ASC_HAVE_UDEV=1 / ASC_HAVE_PCI=1 only where the library is built in.
 
-if(ASC_STATIC)
-    set(Boost_USE_STATIC_LIBS ON)
-endif()
+# asc_from_headers(TARGET HEADER DEFINITION): a library taken from its headers. Debian has some as shared
+# libraries alone, which a static build cannot link.
+function(asc_from_headers target header definition)
+    find_path(folder ${header} REQUIRED NO_CACHE)
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES INTERFACE_COMPILE_DEFINITIONS ${definition}=1
+        INTERFACE_INCLUDE_DIRECTORIES "${folder}")
+endfunction()
 
 find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
-find_package(tomlplusplus REQUIRED)
+if(ASC_STATIC)
+    set(Boost_USE_STATIC_LIBS ON)
+    asc_from_headers(fmt::fmt fmt/format.h FMT_HEADER_ONLY)
+    asc_from_headers(tomlplusplus::tomlplusplus toml++/toml.h TOML_HEADER_ONLY)
+else()
+    find_package(fmt REQUIRED)
+    find_package(tomlplusplus REQUIRED)
+endif()
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 
 # asc_optional_library(TARGET OPTION PKG_CONFIG_MODULE DEFINITION)
