@@ -125,14 +125,19 @@ struct ds_free {
     uint32_t size, device_id, handle, reserved;
 };
 
-struct ds_access { // loads or stores 64-bit words; a load decodes ECC. EIO: uncorrectable, see
+#define DS_ACCESS_LOAD 0U  // decodes ECC
+#define DS_ACCESS_STORE 1U // encodes ECC
+#define DS_ACCESS_RAW 2U   // one word as stored, bits as they stand: value and, in corrected, check
+
+struct ds_access { // 64-bit words of the caller's own memory. EIO: uncorrectable or out of use, see
                    // bad_address
     uint32_t size, device_id;
     uint64_t address;
     uint64_t count; // words
     uint64_t value; // store: pattern; load of one word: what was read
     uint64_t bad_address;
-    uint32_t store, corrected;
+    uint32_t store;     // DS_ACCESS_
+    uint32_t corrected; // load: words that were corrected
 };
 DV_ASSERT_SIZE(struct ds_access, 48);
 

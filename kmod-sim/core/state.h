@@ -19,6 +19,7 @@
 #define SIM_WIRE_PROCESSES 64 // what the wire's list can carry (driver-abi.md 4.2)
 #define SIM_EXTENTS_MAX 1024  // allocations per device
 #define SIM_WORDS_MAX 1024    // damaged words per device
+#define SIM_FILLS_MAX 512     // ranges of stored words per device
 #define SIM_PAGES_MAX 512     // pages pending or isolated per device
 #define SIM_RECORDS_MAX 64    // ECC records of each kind (driver-abi.md 8)
 #define SIM_FAULTS_MAX 64     // active fault events per device
@@ -73,6 +74,12 @@ struct sim_extent { // pages [first, first + count)
     uint64_t bytes; // asked for
 };
 
+// Words [first, end) were stored with `value` by a client. All others hold sim_word_content's hash.
+struct sim_fill {
+    uint64_t first, end; // addresses, multiples of 8
+    uint64_t value;
+};
+
 // A stored (72,64) word that differs from what was written.
 struct sim_word {
     uint64_t address; // multiple of 8
@@ -80,7 +87,7 @@ struct sim_word {
     uint64_t flipped_data;
     uint8_t flipped_check;
     uint8_t used;
-    uint8_t reported; // the scrubber has told of it already
+    uint8_t reported; // bit 0: counted; bit 1: hot isolation was tried. 0 again when it changes
     uint8_t pad[5];
 };
 
@@ -178,11 +185,13 @@ struct sim_device {
     uint32_t extent_count;
     // ECC
     struct sim_ecc ecc;
-    struct sim_word word[SIM_WORDS_MAX];
+    struct sim_word word[SIM_WORDS_MAX]; // ascending by address, used ones first
     uint32_t word_count;
-    struct sim_page page[SIM_PAGES_MAX];
+    struct sim_fill fill[SIM_FILLS_MAX]; // ascending, apart from each other
+    uint32_t fill_count;
+    struct sim_page page[SIM_PAGES_MAX]; // ascending by number
     uint32_t page_count, pages_pending, pages_isolated;
-    uint64_t scrub_next_ns;
+    uint64_t scrub_next_ns; // next pass over damaged words; SIM_NEVER when there is none to look at
     // load and sensors
     uint32_t declared_load_on; // its residents live
     struct sim_sensors sensors;
