@@ -53,6 +53,14 @@ enum dv_command_id {
     DV_CMD_COUNT
 };
 
+// The UDIS values stand together in the table.
+enum {
+    DV_CMD_UDIS_FIRST = DV_CMD_UDIS_SOC_MAX_TEMP,
+    DV_CMD_UDIS_END = DV_CMD_UDIS_FIRST
+#define DV_UDIS_VALUE(...) +1
+#include "ioctl/wire/commands.def"
+};
+
 struct dv_command_info {
     uint16_t id;
     uint8_t kind;             // enum dv_command_kind
@@ -123,51 +131,63 @@ static inline const struct dv_command_info* dv_command(unsigned id) {
     return &table[id < DV_CMD_COUNT ? id : 0];
 }
 
+// URD function by main and sub command, without a filter; id DV_CMD_UNKNOWN when there is none.
+static inline const struct dv_command_info* dv_find_urd(uint32_t main_command,
+                                                        uint32_t sub_command) {
+    if (main_command > 0xFFFFFFU || sub_command > 0xFFU)
+        return dv_command(DV_CMD_UNKNOWN);
+    switch ((main_command << 8) + sub_command) {
+#define DV_URD_FUNCTION(id, main, sub, ...)                                                        \
+    case ((main) << 8) + (sub):                                                                    \
+        return dv_command(DV_CMD_URD_##id);
+#include "ioctl/wire/commands.def"
+    default:
+        return dv_command(DV_CMD_UNKNOWN);
+    }
+}
+
 // Finds the command of an ioctl number on a file bound to `module`; id DV_CMD_UNKNOWN when there is
 // none. URD functions are also found by their own number (driver-abi.md 6.1).
 static inline const struct dv_command_info* dv_find_ioctl(unsigned module, uint32_t number) {
-    unsigned id;
-    for (id = 1; id < DV_CMD_COUNT; ++id) {
+    unsigned id = DV_CMD_UNKNOWN;
+    switch (number) {
+#define DV_COMMAND(id_, module_, number_, ...)                                                     \
+    case number_:                                                                                  \
+        id = DV_CMD_##id_;                                                                         \
+        break;
+#include "ioctl/wire/commands.def"
+    default:
+        break;
+    }
+    if (id != DV_CMD_UNKNOWN) {
         const struct dv_command_info* info = dv_command(id);
-        if (info->kind == DV_KIND_IOCTL && info->number == number &&
-            (info->module == module || info->module == DV_MOD_ANY))
-            return info;
-        if (info->kind == DV_KIND_URD && module == DV_MOD_URD && info->number == (number & 0xFFFFU))
+        if (info->module == module || info->module == DV_MOD_ANY)
             return info;
     }
-    return dv_command(DV_CMD_UNKNOWN);
-}
-
-static inline const struct dv_command_info* dv_find_urd(uint32_t main_command,
-                                                        uint32_t sub_command) {
-    unsigned id;
-    for (id = 1; id < DV_CMD_COUNT; ++id) {
-        const struct dv_command_info* info = dv_command(id);
-        if (info->kind == DV_KIND_URD && sub_command < 256 &&
-            info->number == (main_command << 8) + sub_command)
-            return info;
-    }
+    if (module == DV_MOD_URD)
+        return dv_find_urd((number >> 8) & 0xFFU, number & 0xFFU);
     return dv_command(DV_CMD_UNKNOWN);
 }
 
 static inline const struct dv_command_info* dv_find_dmp(uint32_t opcode) {
-    unsigned id;
-    for (id = 1; id < DV_CMD_COUNT; ++id) {
-        const struct dv_command_info* info = dv_command(id);
-        if (info->kind == DV_KIND_DMP && info->number == opcode)
-            return info;
+    switch (opcode) {
+#define DV_DMP_FUNCTION(id, opcode_, ...)                                                          \
+    case opcode_:                                                                                  \
+        return dv_command(DV_CMD_DMP_##id);
+#include "ioctl/wire/commands.def"
+    default:
+        return dv_command(DV_CMD_UNKNOWN);
     }
-    return dv_command(DV_CMD_UNKNOWN);
 }
 
 // `name` need not be terminated when it fills 16 bytes. '#' in the table's key stands for one
 // digit, decimal or hex; a key that ends in one '#' takes one or two decimal digits.
 static inline const struct dv_command_info* dv_find_udis(uint32_t module, const char* name) {
     unsigned id;
-    for (id = 1; id < DV_CMD_COUNT; ++id) {
+    for (id = DV_CMD_UDIS_FIRST; id < DV_CMD_UDIS_END; ++id) {
         const struct dv_command_info* info = dv_command(id);
         const char *key = info->name, *text = name;
-        if (info->kind != DV_KIND_UDIS || info->module != module)
+        if (info->module != module)
             continue;
         for (; *key && text < name + DV_UDIS_NAME_LEN; ++key, ++text) {
             int digit = *text >= '0' && *text <= '9';

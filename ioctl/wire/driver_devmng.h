@@ -165,6 +165,14 @@ DV_ASSERT_OFFSET(struct dv_resource, buffer, 24);
 #define DV_RESOURCE_CONTAINER_PROCESS_LIST 10
 #define DV_PROCESS_LIST_MAX 64
 
+// 'M' 2 and 19 of the older generation (section 15) tell count and list of devices. Their fields
+// are not in the facts: u32 count for 2, this for 19, is this project's choice for a simulated
+// driver.
+struct dv_old_device_list {
+    uint32_t count, ids[64];
+};
+DV_ASSERT_SIZE(struct dv_old_device_list, 260);
+
 // Section 5. of driver-abi.md.
 #define DV_U_USER_INFO DV_IOC(DV_IOC_READ, 'U', 0, 20)
 #define DV_U_SETUP_TABLE DV_IOC(DV_IOC_WRITE, 'U', 1, 4)

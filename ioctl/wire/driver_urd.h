@@ -200,6 +200,18 @@ struct dv_device_pair { // E/14, E/22
 };
 DV_ASSERT_SIZE(struct dv_device_pair, 8);
 
+// Answers of E/14 and E/22. The facts name no numbers for the words of npu-smi's topology table, so
+// these are this project's: a client of a real driver must not rely on them.
+#define DV_TOPOLOGY_SELF 0
+#define DV_TOPOLOGY_SYS 1
+#define DV_TOPOLOGY_PHB 2
+#define DV_TOPOLOGY_PIX 3
+#define DV_TOPOLOGY_PXB 4
+#define DV_TOPOLOGY_HCCS 5
+#define DV_TOPOLOGY_SIO 6
+#define DV_TOPOLOGY_HCCS_SW 7
+#define DV_TOPOLOGY_UB 8
+
 // Health (E/2, section 8)
 #define DV_HEALTH_NORMAL 0U
 #define DV_HEALTH_MINOR 1U

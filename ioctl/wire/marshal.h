@@ -7,6 +7,11 @@
 
 #include "ioctl/wire/commands.h"
 
+#ifdef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+
 #define DV_RANGE_IN 1U  // the driver may read it: its bytes travel with the call
 #define DV_RANGE_OUT 2U // the driver may write it: what was written travels back
 #define DV_RANGES_MAX 8
@@ -36,17 +41,18 @@ static inline int dv_marshal_ranges(unsigned module, uint32_t number, uint64_t a
                                     dv_read_memory read, void* context, struct dv_range* ranges) {
     const struct dv_command_info* info = dv_find_ioctl(module, number);
     int count = 0;
-    if (module == DV_MOD_DMS && number == DV_IOCTL_URD) {
-        dv_add_range(ranges, &count, argument, sizeof(struct dv_urd_old), DV_RANGE_IN);
-        return count;
-    }
-    if (info->id == DV_CMD_UNKNOWN)
-        return 0;
-    if (info->kind == DV_KIND_URD || info->pointers == DV_PTR_URD) {
+    if (module == DV_MOD_URD || module == DV_MOD_DMS) {
         struct dv_urd urd;
-        dv_add_range(ranges, &count, argument, sizeof(urd), DV_RANGE_IN);
-        if (!argument || read(context, &urd, argument, sizeof(urd)))
-            return -1;
+        uint32_t size = module == DV_MOD_DMS ? sizeof(struct dv_urd_old) : sizeof(struct dv_urd);
+        if (info->id == DV_CMD_UNBIND || info->id == DV_CMD_MODULE_STATUS) {
+            dv_add_range(ranges, &count, argument, info->in_len, DV_RANGE_IN | DV_RANGE_OUT);
+            return count;
+        }
+        // Any other number may be that of a function (driver-abi.md 6.1); the driver decides.
+        // The older form is the current one without its first 8 bytes.
+        if (!argument || read(context, (uint8_t*)&urd + (sizeof(urd) - size), argument, size))
+            return info->id == DV_CMD_UNKNOWN && module == DV_MOD_URD ? 0 : -1;
+        dv_add_range(ranges, &count, argument, size, DV_RANGE_IN);
         dv_add_range(ranges, &count, urd.filter,
                      urd.filter_len > DV_URD_FILTER_MAX ? DV_URD_FILTER_MAX : urd.filter_len,
                      DV_RANGE_IN);
@@ -67,6 +73,8 @@ static inline int dv_marshal_ranges(unsigned module, uint32_t number, uint64_t a
         }
         return count;
     }
+    if (info->id == DV_CMD_UNKNOWN)
+        return 0;
     dv_add_range(ranges, &count, argument, info->in_len, DV_RANGE_IN | DV_RANGE_OUT);
     if (info->pointers == DV_PTR_UDA_LIST) {
         struct dv_device_list list;
@@ -95,5 +103,9 @@ static inline int dv_marshal_ranges(unsigned module, uint32_t number, uint64_t a
     }
     return count;
 }
+
+#ifdef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 
 #endif

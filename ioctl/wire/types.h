@@ -26,9 +26,17 @@
 #define DV_IOC_NONE 0U
 #define DV_IOC_WRITE 1U
 #define DV_IOC_READ 2U
+#ifdef __cplusplus
+constexpr uint32_t dv_ioc(uint32_t direction, uint32_t magic, uint32_t number, uint32_t size) {
+    return (direction << 30) | (size << 16) | (magic << 8) | number;
+}
+#define DV_IOC(direction, magic, number, size)                                                     \
+    dv_ioc(direction, magic, number, static_cast<uint32_t>(size))
+#else
 #define DV_IOC(direction, magic, number, size)                                                     \
     (((uint32_t)(direction) << 30) | ((uint32_t)(size) << 16) | ((uint32_t)(magic) << 8) |         \
      (uint32_t)(number))
+#endif
 #define DV_IO(magic, number) DV_IOC(DV_IOC_NONE, magic, number, 0)
 
 #endif
