@@ -43,7 +43,7 @@ extern "C" {
 #define FI_ANY 0xFFFFFFFFU
 #define FI_UNLIMITED 0xFFFFFFFFU
 #define FI_DEVICES_MAX 64
-#define FI_TIME_NEVER UINT64_MAX
+#define FI_TIME_NEVER 0xFFFFFFFFFFFFFFFFULL
 
 enum fi_kind {
     FI_NONE = 0,
