@@ -43,6 +43,9 @@ struct CallResult {
 
 using Deadline = std::optional<std::chrono::steady_clock::time_point>; // none: wait for ever
 
+// The rule that keeps the memory of a process that the host lets die on purpose.
+std::string zombie_rule(std::uint32_t pid);
+
 class Machine {
   public:
     // A call of the asynchronous interface. It stays where it is while it is parked.
@@ -75,6 +78,14 @@ class Machine {
     // A machine in its start state: devices in working order, residents settled, rules set.
     static std::expected<std::unique_ptr<Machine>, std::string>
     create(const Profile& profile, const MachineOptions& options);
+    // A machine without devices, for the loader of a state file.
+    struct Blank {
+        std::uint32_t device_slots = 0;
+        std::string driver_version, profile;
+        bool old_abi = false;
+    };
+    static std::expected<std::unique_ptr<Machine>, std::string>
+    blank(const Blank& what, const MachineOptions& options);
     ~Machine();
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
@@ -114,7 +125,7 @@ class Machine {
     // Lets what is due happen. Real time: returns the time of now_ns() at which something will be
     // due next, SIM_NEVER when nothing will; a host has to come back then. Virtual: SIM_NEVER.
     std::uint64_t step();
-    // Virtual time only (false else): lets `ns` pass, deadline by deadline.
+    // Virtual time only (false else): lets `ns` pass.
     bool advance(std::uint64_t ns);
 
     // ---- control ----
