@@ -50,7 +50,12 @@ void* sim_extra(struct sim* sim);
 // sensors. ECC history comes from `ecc` (may be NULL); `isolated` pages are taken out of the pool.
 int sim_add_device(struct sim* sim, const struct sim_device_config* config,
                    const struct sim_ecc* ecc, const uint32_t* isolated, uint32_t isolated_count);
-// [S+D] DS_HOTPLUG_
+// [S] The profile's own processes hold what they hold: from now on a device's declared load goes
+// with the last of them. Owners that come later are no residents. Before this call no load goes.
+void sim_residents_settled(struct sim* sim);
+// [S+D] DS_HOTPLUG_. Removal clears the memory as a loss of power does; a removed device comes back
+// idle, a lost one as it was. ENODEV: the slot never had a device, or an absent one cannot be lost;
+// EINVAL: unknown operation, or a rule holds the device lost.
 int sim_hotplug(struct sim* sim, uint32_t device, uint32_t operation);
 
 // [S+all D] The device by id, or NULL when the id has no device. State DS_STATE_ABSENT counts as
@@ -68,7 +73,10 @@ struct sim_client* sim_client_by_ordinal(struct sim* sim, uint32_t ordinal);
 
 // [S+all D] Lets time pass up to now_ns: timed rules, boot steps, scrubbing, sensors, tickets.
 // Returns the next deadline (SIM_NEVER when nothing will happen by itself). Time never goes back;
-// an older now is taken as the present.
+// an older now is taken as the present. One call does the work of at most SIM_STEP_MAX deadlines:
+// when it returns a time that is not after now_ns, the present stands at the last one done; call it
+// again.
+#define SIM_STEP_MAX 4096
 uint64_t sim_step(struct sim* sim, uint64_t now_ns);
 
 // [S+all D] Distributes what device sections raised and wakes readers. Hosts call it after every
@@ -76,28 +84,47 @@ uint64_t sim_step(struct sim* sim, uint64_t now_ns);
 void sim_settle(struct sim* sim);
 
 // [S] Parked calls. park gives a ticket id (0: table full). cancel returns 1 when the ticket
-// existed and may be interrupted.
+// existed and may be interrupted; it is gone then. Tickets of a released client go by themselves.
 uint32_t sim_park(struct sim* sim, struct sim_client* client, enum sim_wait wait, uint32_t key,
                   uint64_t due_ns, int uninterruptible);
 int sim_cancel(struct sim* sim, uint32_t ticket);
 void sim_unpark(struct sim* sim, uint32_t ticket);
-// Next ready ticket; each is given once. 0 when none. The host then executes the call again.
+// Next ready ticket in order of the time it became ready; each is given once and is gone then. 0
+// when none. The host then executes the call again. ready_ns may be NULL.
 uint32_t sim_next_ready(struct sim* sim, uint64_t* ready_ns);
 void sim_wake(struct sim* sim, enum sim_wait wait, uint32_t key);
 
 // ---- memory ----
-// [S+D] Owner is the client's process. ENOMEM counts as an OOM; ENOSPC: a table is full. With
-// DS_ALLOC_CONTEXT the context's cost is charged once a process. Address and handle are out.
+// Memory is given in whole pages, first fit, in one run that holds no pending or isolated page. It
+// belongs to the open file that asked: only that one may free or access it, and its end frees it.
+// [S+D] Owner is the client's process. ENOMEM counts as an OOM; ENOSPC: a table is full; EBUSY: the
+// device is being reset; EIO: lost; EACCES: not visible; EINVAL: no bytes and no context, unknown
+// flags. With DS_ALLOC_CONTEXT the context's cost is charged once a process. Address and handle are
+// out: those of the allocation, else those of the process's context.
 int sim_alloc(struct sim* sim, struct sim_client* client, uint32_t device, uint64_t bytes,
               uint32_t flags, uint32_t* handle, uint64_t* address);
+// ENOENT: not a handle of this open file.
 int sim_free(struct sim* sim, struct sim_client* client, uint32_t device, uint32_t handle);
-// [S+D] Words inside the client's own allocation. A load decodes: EIO with *bad on an uncorrectable
-// word.
+// [S+D] Words inside the client's own allocation (else EFAULT; EINVAL: misaligned, no word, unknown
+// kind). A load decodes: EIO with bad_address on an uncorrectable word. Answers are in `access`.
 int sim_access(struct sim* sim, struct sim_client* client, uint32_t device,
                struct ds_access* access);
 uint64_t sim_hbm_total_bytes(const struct sim_device* device);
 uint64_t sim_hbm_used_bytes(const struct sim_device* device);
-uint64_t sim_hbm_unowned_bytes(const struct sim_device* device);
+uint64_t sim_hbm_unowned_bytes(const struct sim_device* device); // of owners that have ended
+// ---- owners and holders (core/inventory.c) ----
+// Index of the first used owner at or after `from`; SIM_OWNERS_MAX when there is none.
+uint32_t sim_next_owner(const struct sim_device* device, uint32_t from);
+uint32_t sim_owner_count(const struct sim_device* device); // dead ones count
+// 0 when more processes hold memory than the wire's list carries (DS_KNOWN_PROCESSES).
+int sim_processes_known(const struct sim_device* device);
+// How this open file keeps the device busy: DS_HOLDER_NODE and DS_HOLDER_MEMORY (a context counts);
+// 0 not at all. HDC sessions are abi's to add.
+uint32_t sim_holding(const struct sim* sim, const struct sim_client* client, uint32_t device);
+// Next open file at or after *cursor (start with 0) that holds the device, or NULL; cursor moves
+// past it.
+const struct sim_client* sim_next_holder(const struct sim* sim, uint32_t device, uint32_t* cursor,
+                                         uint32_t* flags);
 // Pid of `owner` as `viewer` sees it; 0 when it has none there.
 uint32_t sim_owner_pid_for(const struct sim* sim, const struct sim_owner* owner,
                            const struct sim_ident* viewer);
@@ -121,31 +148,50 @@ uint32_t sim_power_dw(const struct sim_device* device);
 uint32_t sim_hbm_bandwidth_percent(const struct sim_device* device);
 
 // ---- reset ----
-// [S+all D] Starts a reset of one device or of all (DV_RESET_ALL_DEVICES). EBUSY: a live holder;
-// EAGAIN: one is running. Memory of the device is cleared, volatile counters too; lifetime
-// counters, isolated pages and firmware stay.
+// [S+all D] Starts a reset of one device or of all that the caller sees (DV_RESET_ALL_DEVICES; lost
+// ones are left out). EBUSY: a live holder; EAGAIN: one is running; EIO: lost; EACCES: not visible;
+// ENODEV. All or none start. `caller` NULL: the machine's owner. Memory of the device is cleared,
+// volatile counters too; lifetime counters, isolated pages and firmware stay.
 int sim_reset(struct sim* sim, uint32_t device, const struct sim_client* caller);
-// 1 when an open handle other than `except`'s process keeps the device busy.
+// 1 when an open handle keeps the device busy that is not one of `except`'s process (may be NULL).
 int sim_busy(const struct sim* sim, uint32_t device, const struct sim_client* except);
 
 // ---- events and health ----
 // [D] Raises (once while active), recovers, or notes a one-off event.
 void sim_raise(struct sim* sim, struct sim_device* device, uint32_t event_id, uint8_t assertion,
                uint32_t pid, const char* info);
-uint8_t sim_event_severity(uint32_t event_id);
-const char* sim_event_text(uint32_t event_id);
+uint8_t sim_event_severity(uint32_t event_id);        // DV_SEVERITY_, low for unknown ids
+const char* sim_event_text(uint32_t event_id);        // NULL for unknown ids
 uint32_t sim_health(const struct sim_device* device); // DV_HEALTH_
+// [D] Switches an event code off (ENOSPC: the table is full) and on (ENOENT: it was not off). A
+// code that is off is not raised; its active fault recovers.
+int sim_event_disable(struct sim* sim, struct sim_device* device, uint32_t event_id);
+int sim_event_enable(struct sim* sim, struct sim_device* device, uint32_t event_id);
+void sim_event_clear(struct sim* sim, struct sim_device* device); // [D] all active faults recover
+// An active fault as its occurrence was.
+void sim_fault_event(const struct sim_device* device, const struct sim_fault* fault,
+                     struct sim_event* out);
+// [S] Event number `index` of the history (0: the first ever), or NULL when it is not kept.
+const struct sim_event* sim_history(const struct sim* sim, uint64_t index);
 // [S] One event for the subscriber of (client's pid, thread): 1 and *out; 0 none yet; registers at
-// the first call. ENOSPC: no slot is free.
+// the first call. ENOSPC: no slot is free. A queue holds DV_EVENT_QUEUE_DEPTH events; the oldest
+// goes, counted, when one more comes. To wait: sim_park(SIM_WAIT_EVENT, *subscriber).
 int sim_event_next(struct sim* sim, struct sim_client* client, uint32_t thread,
                    const struct dv_event_read* filter, struct sim_event* out,
                    uint32_t* notify_serial, uint32_t* subscriber);
+// 1 when an event waits for a subscriber of this open file.
+int sim_event_waiting(const struct sim* sim, const struct sim_client* client);
 void sim_event_to_wire(const struct sim* sim, const struct sim_event* event, uint32_t notify_serial,
                        struct dv_event* out);
 
 // ---- journal ----
+// [S] Device FI_ANY: the system's own sequence.
 void sim_journal(struct sim* sim, uint32_t device, uint16_t kind, uint16_t command, uint32_t client,
                  uint32_t code, uint64_t a, uint64_t b);
+// [S] Up to `room` records from number *cursor on (0: the first ever); moves the cursor. *lost: how
+// many of them are gone. The first record returned is a DS_J_LOST then.
+uint32_t sim_journal_read(struct sim* sim, uint64_t* cursor, uint64_t* lost,
+                          struct ds_journal_record* out, uint32_t room);
 
 uint64_t sim_wall_ms(const struct sim* sim); // since the epoch
 

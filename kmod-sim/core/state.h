@@ -59,19 +59,21 @@ struct sim_client {
 // A process that holds something on one device. Lives on while memory is left behind (zombie).
 struct sim_owner {
     uint8_t used, ended, context, scripted;
+    uint8_t resident; // came before sim_residents_settled: the declared load is theirs
+    uint8_t pad[3];
     uint32_t pid, ns_pid, uid;
     uint64_t start_time, pid_namespace;
-    uint64_t bytes; // allocations and context
+    uint64_t bytes; // allocations and context, in whole pages
     char name[16];
 };
 
 struct sim_extent { // pages [first, first + count)
     uint32_t first_page, page_count;
-    uint32_t handle; // 0: slot is free
-    uint32_t client; // ordinal of the open that allocated
-    uint16_t owner;  // index into owners
-    uint16_t reserved;
-    uint64_t bytes; // asked for
+    uint32_t handle;  // 0: slot is free
+    uint32_t client;  // ordinal of the open that allocated
+    uint16_t owner;   // index into owners
+    uint16_t context; // 1: the owner's context; without cost it has no pages and stands at page 0
+    uint64_t bytes;   // asked for
 };
 
 // Words [first, end) were stored with `value` by a client. All others hold sim_word_content's hash.
@@ -169,7 +171,9 @@ struct sim_sensors {                            // what the telemetry shows now
 
 struct sim_device {
     struct sim_device_config config;
+    uint32_t filled;      // 1: the slot has been given a device; it may be ABSENT again
     uint32_t state;       // DS_STATE_
+    uint32_t lost_rule;   // LOST because of this rule; 0: unplugged with DS_HOTPLUG_LOSE
     uint32_t boot_status; // DV_BOOT_
     uint32_t dmp_started;
     uint32_t status_bits; // DV_STATUS_
@@ -204,7 +208,7 @@ struct sim_device {
     uint32_t outbox_count, outbox_lost;
     uint32_t next_serial;
     uint32_t journal_sequence;
-    uint32_t holder_nodes; // open /dev/davinciN
+    uint32_t holder_nodes; // open /dev/davinciN; guarded by the system section
 };
 
 struct sim_subscriber {
@@ -248,10 +252,11 @@ struct sim {
     uint32_t host_pid;
     uint64_t host_pid_namespace; // callers of this namespace are shown the host pids
     uint32_t old_abi;            // 1: only the older generation's interface (driver-abi.md 15)
+    uint32_t residents_settled;  // sim_residents_settled was called
     uint32_t next_ordinal, next_ticket;
     struct fi_set rules;
     struct sim_subscriber subscriber[SIM_SUBSCRIBERS_MAX];
-    struct sim_ticket ticket[SIM_TICKETS_MAX];
+    struct sim_ticket ticket[SIM_TICKETS_MAX]; // used ones first, in no order
     uint32_t ticket_count;
     struct sim_event history[SIM_HISTORY_MAX];         // ring
     uint64_t history_head;                             // events ever distributed
