@@ -80,7 +80,8 @@ void sim_power_cycle(struct sim* sim, struct sim_device* device);
 void sim_reset_step(struct sim* sim, struct sim_device* device); // [S+D] one boot step, when due
 
 // ---- events.c ----
-void sim_distribute(struct sim* sim); // [S+all D] outboxes to history, subscribers and journal
+// [S+D] What the device raised goes to the history, the subscribers and the journal.
+void sim_distribute(struct sim* sim, struct sim_device* device);
 void sim_subscribers_drop(struct sim* sim, uint32_t client_ordinal); // [S]
 
 #endif
