@@ -76,8 +76,8 @@ int abi_gather(struct sim* sim, struct abi_request* request, const struct abi_me
 int abi_execute(struct sim* sim, struct abi_request* request); // ABI_DONE or ABI_PARKED
 int abi_scatter(const struct abi_request* request,
                 const struct abi_memory* memory); // the ioctl's result
-// [S] A signal or CANCEL for a parked call: 1 and request->result = -EINTR when it ends now; 0 when
-// it may not be interrupted.
+// [S] A signal or CANCEL for a parked call: 1 and request->result = -EINTR (HDC: -ERESTARTSYS, 512,
+// because its 4 means another thing) when it ends now; 0 when it may not be interrupted.
 int abi_interrupt(struct sim* sim, struct abi_request* request);
 
 // [S+all D] To be called before sim_release: ends the client's sessions.
