@@ -17,7 +17,8 @@
 #define HDC_CHUNKS 512U          // shared by all sessions
 #define HDC_NONE 0xFFFFU         // no chunk
 #define HDC_KEY_ROOM 0xFFFFFFFFU // SIM_WAIT_HDC: senders wait for chunks
-#define HDC_DATAGRAM_CHUNKS ((HDC_DATAGRAM_MAX + HDC_CHUNK_BYTES - 1) / HDC_CHUNK_BYTES)
+#define HDC_DATAGRAM_CHUNKS 9U   // of the longest
+DV_STATIC_ASSERT(HDC_DATAGRAM_CHUNKS* HDC_CHUNK_BYTES >= HDC_DATAGRAM_MAX, "it fits");
 
 // The first chunk of a datagram carries its head; a datagram is seen from ready_ns on.
 struct hdc_chunk {

@@ -3,6 +3,7 @@
 #include "kmod-sim/abi/internal.h"
 
 #define DATA_OFFSET ((uint32_t)sizeof(struct dv_udis_reply)) // in `out`
+#define WORDS_MAX (DV_UDIS_DATA_MAX >> 2)
 #define NO_VALUE 0xFFFFFFFFU
 
 // Number behind a name like "single_ecc12"; the table has checked that digits stand there.
@@ -29,8 +30,8 @@ static uint32_t put_temperature(uint8_t* data, int32_t celsius) {
 
 static uint32_t put_per_core(uint8_t* data, uint32_t count, uint32_t percent) {
     uint32_t index;
-    if (count > DV_UDIS_DATA_MAX / sizeof(uint32_t))
-        count = DV_UDIS_DATA_MAX / sizeof(uint32_t);
+    if (count > WORDS_MAX)
+        count = WORDS_MAX;
     for (index = 0; index < count; ++index)
         abi_put32(data + index * sizeof(uint32_t), percent);
     return count * (uint32_t)sizeof(uint32_t);
