@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 // Words of memory that a client holds: load, store, and a look at the stored bits.
-#include "kmod-sim/core/internal.h"
+#include "kmod-sim/core/words.h"
 
 // The stored word at `address`, bits as they stand.
 static uint64_t stored_word(const struct sim* sim, const struct sim_device* device,
                             uint64_t address, uint8_t* check) {
-    uint32_t low = 0, high = device->word_count;
+    uint32_t index = sim_word_from(device, address);
     uint64_t written;
-    while (low < high) {
-        uint32_t middle = (low + high) >> 1;
-        if (device->word[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < device->word_count && device->word[low].address == address) {
-        const struct sim_word* word = &device->word[low];
+    if (index < device->word_count && device->word[index].address == address) {
+        const struct sim_word* word = &device->word[index];
         *check = (uint8_t)(secded_encode(word->written) ^ word->flipped_check);
         return word->written ^ word->flipped_data;
     }

@@ -33,35 +33,42 @@ static void started(struct sim_device* device) {
     device->reset_next_ns = SIM_NEVER;
 }
 
+// An empty slot; its numbers go on.
+static void clear_slot(struct sim_device* device, uint32_t id) {
+    uint32_t serial = device->next_serial, sequence = device->journal_sequence;
+    uint32_t nodes = device->holder_nodes; // open ones outlive the device
+    memset(device, 0, sizeof(*device));
+    device->config.device_id = id;
+    device->state = DS_STATE_ABSENT;
+    device->next_serial = serial;
+    device->journal_sequence = sequence;
+    device->holder_nodes = nodes;
+    device->reset_next_ns = device->scrub_next_ns = device->sensor_next_ns = SIM_NEVER;
+}
+
 int sim_add_device(struct sim* sim, const struct sim_device_config* config,
                    const struct sim_ecc* ecc, const uint32_t* isolated, uint32_t isolated_count) {
     struct sim_device* device;
-    uint32_t serial, sequence;
     int result;
     if (config->device_id >= sim->limits.device_count || !plausible(config))
         return -SIM_EINVAL;
     device = &sim->device[config->device_id];
     if (sim_present(device))
         return -SIM_EEXIST;
-    serial = device->next_serial; // the slot's numbers go on
-    sequence = device->journal_sequence;
-    memset(device, 0, sizeof(*device));
+    clear_slot(device, config->device_id);
     memcpy(&device->config, config, sizeof(*config));
-    device->state = DS_STATE_ABSENT;
-    device->next_serial = serial;
-    device->journal_sequence = sequence;
     device->total_pages = (uint64_t)config->hbm_mib * PAGES_PER_MIB;
     device->baseline_pages = (uint64_t)config->baseline_mib * PAGES_PER_MIB;
     device->used_pages = device->baseline_pages;
     device->oom_count = config->oom_count;
-    device->scrub_next_ns = SIM_NEVER;
-    device->sensor_next_ns = SIM_NEVER;
     started(device);
     if (ecc)
         memcpy(&device->ecc, ecc, sizeof(*ecc));
     result = isolated_count ? sim_page_restore(sim, device, isolated, isolated_count) : 0;
-    if (result)
+    if (result) {
+        clear_slot(device, config->device_id);
         return result;
+    }
     device->filled = 1;
     device->declared_load_on = 1;
     sim_enter(sim, device, DS_STATE_OK);
