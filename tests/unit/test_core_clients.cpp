@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening: visibility, occupation by mount namespaces, table limits; pids as viewers see them;
 // who holds a device.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 #include <map>
 
@@ -77,6 +77,9 @@ TEST(CoreClients, PidsAreThoseOfTheViewersNamespace) {
     EXPECT_EQ(0U, sim_owner_pid_for(machine.model, &owner, &viewer));
     viewer.pid_namespace = 0;
     EXPECT_EQ(0U, sim_owner_pid_for(machine.model, &owner, &viewer)) << "unknown is not the host";
+    sim_owner unknown = owner;
+    unknown.pid_namespace = 0;
+    EXPECT_EQ(0U, sim_owner_pid_for(machine.model, &unknown, &viewer)) << "nor unknown's";
 }
 
 TEST(CoreClients, HoldersAreCountedByTheirOpenFiles) {

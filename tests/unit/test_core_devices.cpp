@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arena, devices that come, are lost and come back.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 namespace asc::test {
 namespace {

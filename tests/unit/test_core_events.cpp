@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Events: severity and health, subscribers with their queues, the record on the wire, limits.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 namespace asc::test {
 namespace {

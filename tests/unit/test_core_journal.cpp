@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The journal: sequences, loss that is told, and the same bytes for the same calls.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 namespace asc::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocation: extents, contexts, out of memory, pages that stay out, table limits, words.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 namespace asc::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of open files: memory comes back, or a zombie rule leaves it behind.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 namespace asc::test {
 namespace {

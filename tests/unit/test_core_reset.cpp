@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reset: the boot states at their times, what goes and what stays, who may not.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 namespace asc::test {
 namespace {

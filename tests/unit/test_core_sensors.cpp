@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sensors: the declared load's values do not drift, the load goes with its residents, limits raise
 // and recover events.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 namespace asc::test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parked calls: order, time stamps, cancelling, limits.
-#include "core_machine.hpp"
+#include "tests/unit/core_machine.hpp"
 
 namespace asc::test {
 namespace {
