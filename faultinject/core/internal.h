@@ -7,9 +7,13 @@
 
 #ifdef __KERNEL__
 #include <linux/string.h>
-#else
+#elif !defined(__cplusplus) // the tests have a library
 void* memcpy(void* to, const void* from, size_t size);
 void* memset(void* to, int value, size_t size);
+#endif
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 // A part of a rule's text: [first, first + length).
@@ -62,5 +66,9 @@ int fi_error_check(const char* pattern, int32_t code, const struct fi_span* span
 
 // ---- parse.c ----
 int fi_is_timed(unsigned kind);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

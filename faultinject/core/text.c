@@ -60,6 +60,11 @@ void fi_say_span(struct fi_error* error, const struct fi_span* span) {
     say_char(error, '"');
 }
 
+// '#' in a name stands for a digit.
+static int same(char c, char of_name) {
+    return c == of_name || (of_name == '#' && ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')));
+}
+
 unsigned fi_distance(const struct fi_span* span, const char* name) {
     uint8_t row[WORD_MAX + 1]; // distance of the name so far to each start of the span
     unsigned length = 0, i, k;
@@ -73,7 +78,7 @@ unsigned fi_distance(const struct fi_span* span, const char* name) {
         unsigned diagonal = row[0];
         row[0] = (uint8_t)k;
         for (i = 1; i <= span->length; ++i) {
-            unsigned best = diagonal + (fi_at(span, i - 1) != name[k - 1]);
+            unsigned best = diagonal + !same(fi_at(span, i - 1), name[k - 1]);
             diagonal = row[i];
             if (row[i] + 1U < best)
                 best = row[i] + 1U;

@@ -86,7 +86,7 @@ int fi_decimal(const struct fi_span* value, const char* key, unsigned decimals, 
     for (i = 0; i < value->length; ++i) {
         char c = fi_at(value, i);
         position = value->first + i;
-        if (c == '.' && !point && digits) {
+        if (c == '.' && decimals && !point && digits) {
             point = 1;
             continue;
         }
