@@ -187,7 +187,7 @@ static inline const struct dv_command_info* dv_find_udis(uint32_t module, const 
     for (id = DV_CMD_UDIS_FIRST; id < DV_CMD_UDIS_END; ++id) {
         const struct dv_command_info* info = dv_command(id);
         const char *key = info->name, *text = name;
-        if (info->module != module)
+        if (info->module != module || (*key != *text && *key != '#'))
             continue;
         for (; *key && text < name + DV_UDIS_NAME_LEN; ++key, ++text) {
             int digit = *text >= '0' && *text <= '9';

@@ -46,7 +46,6 @@ struct abi_request {
     uint32_t scope;   // enum dv_scope
     uint32_t device;  // section to lock with DV_SCOPE_DEVICE or BOTH; FI_ANY: all
     uint16_t command; // enum dv_command_id: the most specific one (UDIS value, URD or DMP function)
-    char command_name[FI_NAME_MAX]; // as rules spell it
     // out of execute
     int32_t result;  // of the ioctl: 0, positive driver error, or negative errno
     uint32_t ticket; // of a parked call, else 0
@@ -70,6 +69,9 @@ struct abi_request {
 size_t abi_extra_size(void);
 // Once, after sim_init.
 void abi_init(struct sim* sim);
+
+// Name of a gathered command as rules and traces spell it; cut to the room, terminated.
+void abi_command_name(const struct abi_request* request, char name[FI_NAME_MAX]);
 
 // Fields set by the host must be set and the rest may hold anything.
 int abi_gather(struct sim* sim, struct abi_request* request, const struct abi_memory* memory);

@@ -59,13 +59,15 @@ void abi_piece(struct abi_request* request, uint64_t address, uint32_t offset, u
     }
 }
 
-void abi_name(struct abi_request* request, const char* prefix, const char* name) {
+void abi_command_name(const struct abi_request* request, char name[FI_NAME_MAX]) {
+    const struct dv_command_info* info = dv_command(request->command);
+    const char *prefix = info->kind == DV_KIND_UDIS ? "udis." : "", *rest = info->name;
     uint32_t used = 0;
-    for (; *prefix && used < FI_NAME_MAX - 1; ++prefix)
-        request->command_name[used++] = *prefix;
-    for (; *name && used < FI_NAME_MAX - 1; ++name)
-        request->command_name[used++] = *name;
-    request->command_name[used] = '\0';
+    while (*prefix)
+        name[used++] = *prefix++;
+    while (*rest && used < FI_NAME_MAX - 1)
+        name[used++] = *rest++;
+    name[used] = '\0';
 }
 
 int32_t abi_park(struct abi_call* call, enum sim_wait wait, uint32_t key, uint64_t due_ns,
@@ -147,7 +149,6 @@ int abi_gather(struct sim* sim, struct abi_request* request, const struct abi_me
     request->scope = DV_SCOPE_SYSTEM;
     request->device = FI_ANY;
     request->command = DV_CMD_UNKNOWN;
-    request->command_name[0] = '\0';
     request->result = 0;
     request->ticket = 0;
     request->piece_count = 0;
@@ -167,7 +168,6 @@ int abi_gather(struct sim* sim, struct abi_request* request, const struct abi_me
         return abi_refuse(request, unknown_number(module, request->number));
     request->scratch[SCRATCH_HANDLER] = request->command = info->id;
     request->scope = info->scope;
-    abi_name(request, "", info->name);
     if (!abi_permitted(&request->client->ident, info->mask))
         return abi_refuse(request, -SIM_EACCES);
     if (info->pointers == DV_PTR_UDA_LIST)
@@ -214,13 +214,14 @@ static int32_t hdc_result_of(int32_t error) {
 static int32_t apply_surface(struct abi_call* call, int* done) {
     struct abi_request* request = call->request;
     struct abi_surface rule;
+    char name[FI_NAME_MAX];
     int hdc = request->scratch[SCRATCH_MODULE] == DV_MOD_HDC;
     uint64_t due = SIM_NEVER;
     *done = 1;
     request->scratch[SCRATCH_FLAGS] |= ABI_F_SURFACED;
     // What travels inside HDC has its own turn where it arrives (dmp.c).
-    switch (
-        abi_surface(call, hdc ? call->info->name : request->command_name, request->device, &rule)) {
+    abi_command_name(request, name);
+    switch (abi_surface(call, hdc ? call->info->name : name, request->device, &rule)) {
     case ABI_SURFACE_ERROR:
         return hdc ? hdc_result_of(rule.error) : rule.error;
     case ABI_SURFACE_DENY:

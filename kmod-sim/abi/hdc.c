@@ -37,7 +37,6 @@ static void name_packet(struct abi_request* request, const uint8_t* data, uint32
         function->id == DV_CMD_UNKNOWN)
         return;
     request->command = function->id;
-    abi_name(request, "", function->name);
 }
 
 // What a receive may have to carry: never more than the services send.
@@ -56,7 +55,6 @@ int abi_hdc_gather(struct sim* sim, struct abi_request* request, const struct ab
         return abi_refuse(request, -DV_HDC_NOT_SUPPORTED);
     request->scratch[SCRATCH_HANDLER] = request->command = info->id;
     request->scope = info->scope;
-    abi_name(request, "", info->name);
     abi_settle_room(request, sizeof(argument), 0);
     if (abi_read(request, memory, 0, request->argument, sizeof(argument)))
         return abi_refuse(request, -DV_HDC_COPY_IN);

@@ -71,7 +71,6 @@ int abi_settle_room(struct abi_request* request, uint32_t in_need, uint32_t out_
 int abi_read(struct abi_request* request, const struct abi_memory* memory, uint32_t offset,
              uint64_t address, uint32_t length);
 void abi_piece(struct abi_request* request, uint64_t address, uint32_t offset, uint32_t length);
-void abi_name(struct abi_request* request, const char* prefix, const char* name);
 // Parks the call until `due_ns`; ABI_PARK, or -EAGAIN when no ticket is free. From then on the call
 // takes the system section as well.
 int32_t abi_park(struct abi_call* call, enum sim_wait wait, uint32_t key, uint64_t due_ns,

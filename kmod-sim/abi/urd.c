@@ -105,7 +105,6 @@ static int gather_udis(struct abi_request* request, const struct dv_urd* urd) {
     if (info->id == DV_CMD_UNKNOWN)
         return abi_refuse(request, -SIM_EOPNOTSUPP);
     request->scratch[SCRATCH_HANDLER] = request->command = info->id;
-    abi_name(request, "udis.", info->name);
     if (abi_settle_room(request, sizeof(get), sizeof(struct dv_udis_reply) + DV_UDIS_DATA_MAX) !=
         ABI_GATHERED)
         return ABI_NEED_ROOM;
@@ -122,7 +121,6 @@ static int gather_function(struct sim* sim, struct abi_request* request,
     uint32_t output = used_output(info, urd->output_len);
     request->scratch[SCRATCH_HANDLER] = request->command = info->id;
     request->scope = info->scope;
-    abi_name(request, "", info->name);
     if (!abi_permitted(&request->client->ident, info->mask))
         return abi_refuse(request, -SIM_EACCES);
     if (!exact_lengths(info, urd))

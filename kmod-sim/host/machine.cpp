@@ -303,8 +303,7 @@ bool Machine::begin(Call& call) {
     const int gathered = state.gather(request, memory);
     call.command = wire.command;
     call.device = wire.device;
-    std::memcpy(call.name, wire.command_name, sizeof(call.name));
-    call.name[sizeof(call.name) - 1] = 0;
+    abi_command_name(&wire, call.name);
     if (gathered == ABI_REFUSED)
         return end(wire.result);
     call.memory.drop_contents();
