@@ -23,7 +23,8 @@ static int plausible(const struct sim_device_config* config) {
 }
 
 void sim_enter(struct sim* sim, struct sim_device* device, uint32_t state) {
-    device->state = state;
+    device->state = state; // and with it what is due
+    sim_touch(sim);
     sim_journal(sim, device->config.device_id, DS_J_STATE, 0, 0, state, 0, 0);
 }
 
@@ -160,7 +161,7 @@ void sim_lost_return(struct sim* sim) {
     uint32_t id;
     for (id = 0; id < sim->limits.device_count; ++id) {
         struct sim_device* device = &sim->device[id];
-        if (sim_present(device) && sim_lost_next(sim, device) <= sim->now_ns)
+        if (lost_by_rule(device) && rule_end(sim, device->lost_rule) <= sim->now_ns)
             find_again(sim, device);
     }
 }

@@ -48,6 +48,7 @@ int sim_flip_word(struct sim* sim, struct sim_device* device, uint64_t address, 
         sim_words_drop(device, address, address + 8);
     else
         device->scrub_next_ns = next_pass(sim, device);
+    sim_touch(sim);
     return 0;
 }
 

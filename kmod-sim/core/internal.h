@@ -64,6 +64,7 @@ void sim_sensors_aim(struct sim* sim, struct sim_device* device);   // [D] the l
 void sim_sensors_step(struct sim* sim, struct sim_device* device);  // [D] one period, when due
 // [D] Marks settled sensors as read anew at the last period before at_ns.
 void sim_sensors_refresh(struct sim_device* device, uint64_t at_ns);
+uint64_t sim_sensors_stale(uint64_t at_ns); // when the period of at_ns ends
 
 // ---- device.c ----
 // [S+all D] Devices of lost rules go when a rule fires and come back when it is over.

@@ -106,6 +106,7 @@ void sim_sensors_start(struct sim* sim, struct sim_device* device) {
 void sim_sensors_aim(struct sim* sim, struct sim_device* device) {
     if (device->sensor_next_ns == SIM_NEVER && !settled(device))
         device->sensor_next_ns = sim_later(sim->now_ns, PERIOD_NS);
+    sim_touch(sim);
 }
 
 void sim_sensors_step(struct sim* sim, struct sim_device* device) {
@@ -125,6 +126,12 @@ void sim_sensors_refresh(struct sim_device* device, uint64_t at_ns) {
         return;
     div_u64_u32(at_ns, PERIOD_NS, &rest);
     device->sensors.updated_ns = at_ns - rest;
+}
+
+uint64_t sim_sensors_stale(uint64_t at_ns) {
+    uint32_t rest;
+    div_u64_u32(at_ns, PERIOD_NS, &rest);
+    return sim_later(at_ns, PERIOD_NS - rest);
 }
 
 // ---- what others read ----

@@ -109,11 +109,23 @@ static void happen(struct sim* sim) {
     sim_tickets_due(sim, sim->now_ns);
 }
 
+void sim_touch(struct sim* sim) {
+    sim->quiet_until_ns = 0;
+}
+
+static int rules_as_remembered(const struct sim* sim) {
+    return sim->rules.next_id == sim->quiet_rule_id && sim->rules.count == sim->quiet_rule_count;
+}
+
 uint64_t sim_step(struct sim* sim, uint64_t now_ns) {
     uint64_t next;
     uint32_t left = SIM_STEP_MAX, id;
     if (now_ns < sim->now_ns)
         now_ns = sim->now_ns;
+    if (now_ns < sim->quiet_until_ns && rules_as_remembered(sim)) {
+        sim->now_ns = now_ns;
+        return sim->quiet_next_ns;
+    }
     for (;;) {
         happen(sim);
         next = next_deadline(sim);
@@ -127,6 +139,10 @@ uint64_t sim_step(struct sim* sim, uint64_t now_ns) {
     for (id = 0; id < sim->limits.device_count; ++id)
         if (sim_present(&sim->device[id]))
             sim_sensors_refresh(&sim->device[id], sim->now_ns);
+    sim->quiet_next_ns = next;
+    sim->quiet_until_ns = sim_earlier_of(next, sim_sensors_stale(sim->now_ns));
+    sim->quiet_rule_id = sim->rules.next_id;
+    sim->quiet_rule_count = sim->rules.count;
     return next;
 }
 
@@ -134,5 +150,6 @@ void sim_settle(struct sim* sim) {
     uint32_t id;
     sim_lost_return(sim); // a rule may have been cleared
     for (id = 0; id < sim->limits.device_count; ++id)
-        sim_distribute(sim, &sim->device[id]);
+        if (sim->device[id].outbox_count || sim->device[id].outbox_lost)
+            sim_distribute(sim, &sim->device[id]);
 }

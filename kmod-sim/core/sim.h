@@ -78,6 +78,9 @@ struct sim_client* sim_client_by_ordinal(struct sim* sim, uint32_t ordinal);
 // again.
 #define SIM_STEP_MAX 4096
 uint64_t sim_step(struct sim* sim, uint64_t now_ns);
+// [S] Fields were written from outside (a state file was loaded): the next step looks at all
+// deadlines. The functions here do it by themselves.
+void sim_touch(struct sim* sim);
 
 // [S+all D] Distributes what device sections raised and wakes readers. Hosts call it after every
 // execute and step.

@@ -176,7 +176,8 @@ struct sim_device {
     uint32_t lost_rule;   // LOST because of this rule; 0: unplugged with DS_HOTPLUG_LOSE
     uint32_t boot_status; // DV_BOOT_
     uint32_t dmp_started;
-    uint32_t status_bits; // DV_STATUS_
+    uint32_t status_bits;               // DV_STATUS_
+    uint32_t outbox_count, outbox_lost; // see outbox; here, so that sim_settle looks at one place
     // reset
     uint32_t reset_outcome, reset_count, reset_flag; // DS_RESET_; flag: pre-reset asked
     uint64_t reset_next_ns;                          // next boot step; SIM_NEVER
@@ -205,7 +206,6 @@ struct sim_device {
     uint32_t fault_count;
     uint32_t disabled[SIM_DISABLED_MAX], disabled_count;
     struct sim_event outbox[SIM_OUTBOX_MAX];
-    uint32_t outbox_count, outbox_lost;
     uint32_t next_serial;
     uint32_t journal_sequence;
     uint32_t holder_nodes; // open /dev/davinciN; guarded by the system section
@@ -254,6 +254,10 @@ struct sim {
     uint32_t old_abi;            // 1: only the older generation's interface (driver-abi.md 15)
     uint32_t residents_settled;  // sim_residents_settled was called
     uint32_t next_ordinal, next_ticket;
+    // sim_step's memory, derived: nothing is due before quiet_until_ns while the rules are these;
+    // quiet_next_ns is what it answered. 0: look at everything (sim_touch).
+    uint64_t quiet_until_ns, quiet_next_ns;
+    uint32_t quiet_rule_id, quiet_rule_count;
     struct fi_set rules;
     struct sim_subscriber subscriber[SIM_SUBSCRIBERS_MAX];
     struct sim_ticket ticket[SIM_TICKETS_MAX]; // used ones first, in no order

@@ -33,6 +33,7 @@ uint32_t sim_park(struct sim* sim, struct sim_client* client, enum sim_wait wait
     ticket->key = key;
     ticket->due_ns = due_ns;
     ticket->ready_ns = SIM_NEVER;
+    sim_touch(sim);
     return ticket->id;
 }
 

@@ -39,6 +39,48 @@ TEST(CoreArena, WallClockFollowsTheModelsTime) {
     EXPECT_EQ(1500 * kMs + 999, machine.model->now_ns) << "time never goes back";
 }
 
+// A step that has nothing to do is short. Whatever makes something due must end that.
+TEST(CoreArena, QuietStepsMissNothing) {
+    Arena machine(2, 1, 8, false);
+    sim_device_config config = device_config(0);
+    config.scrub_ms = 10;
+    ASSERT_EQ(0, machine.add(config));
+    sim_client* client = machine.open(process(1));
+    ASSERT_EQ(0, machine.alloc(client, 0, kMib));
+    sim_residents_settled(machine.model);
+    EXPECT_EQ(SIM_NEVER, sim_step(machine.model, 1));
+    const std::uint8_t bit = 3;
+    ASSERT_EQ(0, sim_flip(machine.model, 0, 0, &bit, 1));
+    EXPECT_EQ(10 * kMs, sim_step(machine.model, 2)) << "a flip";
+    EXPECT_EQ(SIM_NEVER, sim_step(machine.model, 10 * kMs));
+    EXPECT_EQ(1U, machine.device(0).ecc.single_now);
+    sim_park(machine.model, client, SIM_WAIT_TIME, 0, 12 * kMs, 0);
+    EXPECT_EQ(12 * kMs, sim_step(machine.model, 11 * kMs)) << "a parked call";
+    EXPECT_EQ(SIM_NEVER, sim_step(machine.model, 12 * kMs));
+    EXPECT_NE(0U, sim_next_ready(machine.model, nullptr));
+    fi_error error{};
+    const std::string_view text = "lost dev=0 after=5ms";
+    ASSERT_EQ(
+        1, fi_add(&machine.model->rules, text.data(), text.size(), machine.model->now_ns, &error));
+    EXPECT_EQ(17 * kMs, sim_step(machine.model, 13 * kMs)) << "a rule";
+    sim_step(machine.model, 17 * kMs);
+    EXPECT_EQ(DS_STATE_LOST, machine.device(0).state);
+    fi_clear(&machine.model->rules, 0);
+    sim_step(machine.model, 17 * kMs + 1);
+    EXPECT_EQ(DS_STATE_OK, machine.device(0).state) << "a rule that is gone";
+    sim_step(machine.model, 18 * kMs);
+    sim_release(machine.model, client);
+    EXPECT_EQ(118 * kMs, sim_step(machine.model, 18 * kMs)) << "a load that went";
+    ASSERT_EQ(0, sim_reset(machine.model, 0, nullptr));
+    sim_step(machine.model, 19 * kMs);
+    ASSERT_EQ(0, sim_step(machine.model, 1000 * kSecond) != SIM_NEVER);
+    EXPECT_EQ(DS_RESET_DONE, machine.device(0).reset_outcome);
+    machine.device(0).sensor_next_ns = 1001 * kSecond;
+    EXPECT_EQ(SIM_NEVER, sim_step(machine.model, 1000 * kSecond + 1)) << "written from outside";
+    sim_touch(machine.model);
+    EXPECT_EQ(1001 * kSecond, sim_step(machine.model, 1000 * kSecond + 2));
+}
+
 TEST(CoreDevices, OnlyPlausibleOnesAreAddedAndNoneTwice) {
     Arena machine(2, 1, 8, false);
     sim_device_config config = device_config(0);
