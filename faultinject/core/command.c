@@ -62,8 +62,8 @@ int fi_command_matches(const char* pattern, const char* command) {
     return *p ? second_digit(c, p) : second_digit(p, c);
 }
 
-// Name of a command as rules spell it: UDIS keys carry no prefix in the table.
-static void name_of(unsigned id, char name[FI_NAME_MAX]) {
+// Name of a command as rules spell it: UDIS keys carry no prefix in the table. Gives its length.
+static unsigned name_of(unsigned id, char name[FI_NAME_MAX]) {
     const struct dv_command_info* info = dv_command(id);
     const char *head = info->kind == DV_KIND_UDIS ? "udis." : "", *tail = info->name;
     unsigned length = 0;
@@ -72,6 +72,7 @@ static void name_of(unsigned id, char name[FI_NAME_MAX]) {
     while (*tail && length < FI_NAME_MAX - 1)
         name[length++] = *tail++;
     name[length] = '\0';
+    return length;
 }
 
 // Says the names nearest to `span`, best first, those that differ too much left out.
@@ -83,8 +84,9 @@ static void say_near(const struct fi_span* span, struct fi_error* error) {
     for (i = 0; i < NEAR_SHOWN; ++i)
         distance[i] = (uint8_t)(limit + 1);
     for (id = 1; id < DV_CMD_COUNT; ++id) {
-        unsigned d;
-        name_of(id, name);
+        unsigned d, length = name_of(id, name);
+        if (length > span->length + limit || length + limit < span->length)
+            continue; // the lengths alone differ too much
         d = fi_distance(span, name);
         for (i = 0; i < NEAR_SHOWN && distance[i] <= d; ++i)
             ;

@@ -4,13 +4,7 @@
 #define ASC_FAULTINJECT_CORE_INTERNAL_H
 
 #include "faultinject/core/rules.h"
-
-#ifdef __KERNEL__
-#include <linux/string.h>
-#elif !defined(__cplusplus) // the tests have a library
-void* memcpy(void* to, const void* from, size_t size);
-void* memset(void* to, int value, size_t size);
-#endif
+#include "ioctl/wire/memory.h"
 
 #ifdef __cplusplus
 extern "C" {
