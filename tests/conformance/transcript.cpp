@@ -9,6 +9,11 @@ namespace asc::test {
 
 namespace {
 
+// "...", "???", "===": the bytes up to the next offset.
+bool is_filler(const std::string& word) {
+    return word == "..." || word == std::string(3, '?') || word == "===";
+}
+
 class Reader {
   public:
     explicit Reader(std::string path) : path_(std::move(path)) {}
@@ -25,7 +30,8 @@ class Reader {
     void start_block(const std::string& verb, const std::string& rest);
     void end_block();
     void bytes(const std::string& text);
-    void zeros_to(std::size_t offset);
+    void fill_to(std::size_t offset);
+    void fill(const std::string& word);
     static std::vector<std::string> split(const std::string& text);
     static void pairs(const std::vector<std::string>& words, std::vector<std::string>& plain,
                       std::map<std::string, std::string>& named);
@@ -37,7 +43,9 @@ class Reader {
 
     std::string path_;
     int line_ = 0;
-    bool in_toml_ = false, zeros_ = false;
+    bool in_toml_ = false;
+    bool fill_ = false;
+    Byte filler_;
     Block* block_ = nullptr;
     std::size_t block_length_ = 0;
     Transcript out_;
@@ -73,19 +81,26 @@ void Reader::pairs(const std::vector<std::string>& words, std::vector<std::strin
     }
 }
 
-void Reader::zeros_to(std::size_t offset) {
-    if (block_->bytes.size() > offset || (block_->bytes.size() < offset && !zeros_))
+void Reader::fill_to(std::size_t offset) {
+    if (block_->bytes.size() > offset || (block_->bytes.size() < offset && !fill_))
         fail("offset " + std::to_string(offset) + " does not follow " +
              std::to_string(block_->bytes.size()));
-    block_->bytes.resize(offset);
-    zeros_ = false;
+    block_->bytes.resize(offset, filler_);
+    fill_ = false;
 }
 
 void Reader::end_block() {
     if (block_ == nullptr)
         return;
-    zeros_to(block_length_);
+    fill_to(block_length_);
     block_ = nullptr;
+}
+
+void Reader::fill(const std::string& word) {
+    fill_ = true;
+    filler_.kind = word[0] == '?'   ? Byte::Kind::any
+                   : word[0] == '=' ? Byte::Kind::unchanged
+                                    : Byte::Kind::literal;
 }
 
 // The bytes of a line, up to two blanks or the end.
@@ -95,8 +110,8 @@ void Reader::bytes(const std::string& text) {
         if (c == '}')
             c = ' ';
     for (std::string word : split(line)) {
-        if (zeros_)
-            fail("bytes behind '...'");
+        if (fill_)
+            fail("bytes behind a filler");
         if (word.front() == '{') {
             const std::size_t colon = word.find(':');
             if (colon == std::string::npos)
@@ -104,8 +119,8 @@ void Reader::bytes(const std::string& text) {
             word = word.substr(colon + 1);
         }
         Byte byte;
-        if (word == "...") {
-            zeros_ = true;
+        if (is_filler(word)) {
+            fill(word);
             continue;
         }
         if (word == "??")
@@ -160,7 +175,7 @@ void Reader::start_block(const std::string& verb, const std::string& rest) {
     blocks.push_back({number(words[0].substr(1), 16), {}});
     block_ = &blocks.back();
     block_length_ = number(words[1], 10);
-    zeros_ = false;
+    fill_ = false;
 }
 
 void Reader::statement(const std::string& verb, const std::string& rest) {
@@ -201,10 +216,10 @@ Transcript Reader::read() {
             continue;
         }
         in_toml_ = false;
-        if (block_ != nullptr && line.starts_with("...")) {
-            zeros_ = true;
+        if (block_ != nullptr && is_filler(line.substr(0, 3))) {
+            fill(line);
         } else if (block_ != nullptr && line.size() > 6 && line.substr(4, 2) == "  ") {
-            zeros_to(number(line.substr(0, 4), 16));
+            fill_to(number(line.substr(0, 4), 16));
             bytes(line.substr(6));
         } else {
             const std::size_t blank = line.find(' ');
