@@ -180,29 +180,48 @@ static inline const struct dv_command_info* dv_find_dmp(uint32_t opcode) {
     }
 }
 
-// `name` need not be terminated when it fills 16 bytes. '#' in the table's key stands for one
-// digit, decimal or hex; a key that ends in one '#' takes one or two decimal digits.
-static inline const struct dv_command_info* dv_find_udis(uint32_t module, const char* name) {
-    unsigned id;
-    for (id = DV_CMD_UDIS_FIRST; id < DV_CMD_UDIS_END; ++id) {
-        const struct dv_command_info* info = dv_command(id);
-        const char *key = info->name, *text = name;
-        if (info->module != module || (*key != *text && *key != '#'))
-            continue;
-        for (; *key && text < name + DV_UDIS_NAME_LEN; ++key, ++text) {
-            int digit = *text >= '0' && *text <= '9';
-            int hex = digit || (*text >= 'a' && *text <= 'f');
-            if (*key == '#' ? !(key[1] ? hex : digit) : *key != *text)
-                break;
+// The first 8 characters of a UDIS name as one number; a constant for a literal.
+static inline __attribute__((always_inline)) uint64_t dv_udis_word(const char* name) {
+    uint64_t word;
+    __builtin_memcpy(&word, name, sizeof(word));
+    return word;
+}
+
+// `name` has 16 bytes; it need not be terminated when it fills them.
+static inline int dv_udis_matches(const char* key, const char* name) {
+    unsigned i = 0;
+    for (; i < DV_UDIS_NAME_LEN; ++i) {
+        const char c = name[i];
+        if (key[i] == c) {
+            if (c == 0)
+                return 1;
+        } else if (key[i] == '#') {
+            const int digit = c >= '0' && c <= '9';
+            if (!digit && (key[i + 1] == 0 || c < 'a' || c > 'f'))
+                return 0;
+        } else {
+            // a second digit where the key ends in one '#'
+            return key[i] == 0 && key[i - 1] == '#' && c >= '0' && c <= '9' &&
+                   (i + 1 == DV_UDIS_NAME_LEN || name[i + 1] == 0);
         }
-        if (*key)
-            continue;
-        if (key[-1] == '#' && text < name + DV_UDIS_NAME_LEN && *text >= '0' && *text <= '9')
-            ++text;
-        if (text == name + DV_UDIS_NAME_LEN || *text == 0)
-            return info;
     }
-    return dv_command(DV_CMD_UNKNOWN);
+    return key[i] == 0;
+}
+
+// '#' in the table's key stands for one digit, decimal or hex; a key that ends in one '#' takes one
+// or two decimal digits. No two keys of a module share their first 8 characters.
+static inline const struct dv_command_info* dv_find_udis(uint32_t module, const char* name) {
+    const uint64_t word = dv_udis_word(name);
+    unsigned id = DV_CMD_UDIS_PROCESS_MEM; // the one that starts with digits
+#define DV_UDIS_VALUE(id_, module_, key, ...)                                                      \
+    if (word == dv_udis_word(key) && module == (module_))                                          \
+        id = DV_CMD_UDIS_##id_;                                                                    \
+    else
+#include "ioctl/wire/commands.def"
+    {}
+    if (dv_command(id)->module != module || !dv_udis_matches(dv_command(id)->name, name))
+        return dv_command(DV_CMD_UNKNOWN);
+    return dv_command(id);
 }
 
 // Module of a name as the bind ioctl carries it; DV_MOD_ANY when unknown.

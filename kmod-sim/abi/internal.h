@@ -4,16 +4,9 @@
 #ifndef ASC_KMOD_SIM_ABI_INTERNAL_H
 #define ASC_KMOD_SIM_ABI_INTERNAL_H
 
+#include "ioctl/wire/memory.h"
 #include "kmod-sim/abi/abi.h"
 #include "kmod-sim/core/div.h"
-
-#ifdef __KERNEL__
-#include <linux/string.h>
-#else
-void* memcpy(void* to, const void* from, size_t size);
-void* memset(void* to, int value, size_t size);
-int memcmp(const void* a, const void* b, size_t size);
-#endif
 
 #define ABI_PARK (-2147483647 - 1) // a handler's result: the call waits, request->ticket is set
 

@@ -3,17 +3,10 @@
 #ifndef ASC_KMOD_SIM_CORE_INTERNAL_H
 #define ASC_KMOD_SIM_CORE_INTERNAL_H
 
+#include "ioctl/wire/memory.h"
 #include "kmod-sim/core/div.h"
 #include "kmod-sim/core/ecc.h"
 #include "kmod-sim/core/sim.h"
-
-#ifdef __KERNEL__
-#include <linux/string.h>
-#else
-void* memcpy(void* to, const void* from, size_t size);
-void* memset(void* to, int value, size_t size);
-int memcmp(const void* a, const void* b, size_t size);
-#endif
 
 #define NS_PER_MS 1000000U
 #define SYSTEM_JOURNAL FI_ANY // device id of journal records that belong to no device
