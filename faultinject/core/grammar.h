@@ -31,7 +31,7 @@ enum key {
     K_FORCE,
     K_COUNT
 };
-#define BIT(key) (1U << (key))
+#define KEY_BIT(key) (1U << (key))
 
 struct fault {
     const char* name;
@@ -43,7 +43,7 @@ struct parse {
     struct fi_rule* rule;
     struct fi_error* error;
     const struct fault* fault;
-    uint32_t seen;                // BIT() of the keys that were there
+    uint32_t seen;                // KEY_BIT() of the keys that were there
     struct fi_span span[K_COUNT]; // and their values
     uint32_t start[K_COUNT];      // and where they began
 };

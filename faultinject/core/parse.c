@@ -4,8 +4,8 @@
 #include "faultinject/core/grammar.h"
 
 #define COMMON                                                                                     \
-    (BIT(K_DEV) | BIT(K_PROBABILITY) | BIT(K_INTERVAL) | BIT(K_TIMES) | BIT(K_SPACE) |             \
-     BIT(K_NTH) | BIT(K_AFTER) | BIT(K_FOR) | BIT(K_WHEN))
+    (KEY_BIT(K_DEV) | KEY_BIT(K_PROBABILITY) | KEY_BIT(K_INTERVAL) | KEY_BIT(K_TIMES) |            \
+     KEY_BIT(K_SPACE) | KEY_BIT(K_NTH) | KEY_BIT(K_AFTER) | KEY_BIT(K_FOR) | KEY_BIT(K_WHEN))
 
 const struct fi_key fi_keys[K_COUNT] = {
     [K_DEV] = {"dev", "dev=N"},
@@ -33,15 +33,16 @@ const struct fi_key fi_keys[K_COUNT] = {
 };
 
 static const struct fault faults[] = {
-    {"zombie", FI_ZOMBIE, 0, BIT(K_CLIENT), 0},
-    {"lost", FI_LOST, 1, 0, BIT(K_DEV)},
-    {"ecc", FI_ECC, 1, BIT(K_BITS) | BIT(K_ADDR) | BIT(K_PAGE) | BIT(K_RANDOM) | BIT(K_RATE),
-     BIT(K_BITS)},
-    {"isolation-fails", FI_ISOLATION_FAILS, 0, BIT(K_CLIENT), 0},
+    {"zombie", FI_ZOMBIE, 0, KEY_BIT(K_CLIENT), 0},
+    {"lost", FI_LOST, 1, 0, KEY_BIT(K_DEV)},
+    {"ecc", FI_ECC, 1,
+     KEY_BIT(K_BITS) | KEY_BIT(K_ADDR) | KEY_BIT(K_PAGE) | KEY_BIT(K_RANDOM) | KEY_BIT(K_RATE),
+     KEY_BIT(K_BITS)},
+    {"isolation-fails", FI_ISOLATION_FAILS, 0, KEY_BIT(K_CLIENT), 0},
     {"surface", FI_SURFACE, 0,
-     BIT(K_CLIENT) | BIT(K_CMD) | BIT(K_MODE) | BIT(K_ERRNO) | BIT(K_CODE) | BIT(K_MS) |
-         BIT(K_INTERRUPTIBLE) | BIT(K_FORCE),
-     BIT(K_CMD) | BIT(K_MODE)},
+     KEY_BIT(K_CLIENT) | KEY_BIT(K_CMD) | KEY_BIT(K_MODE) | KEY_BIT(K_ERRNO) | KEY_BIT(K_CODE) |
+         KEY_BIT(K_MS) | KEY_BIT(K_INTERRUPTIBLE) | KEY_BIT(K_FORCE),
+     KEY_BIT(K_CMD) | KEY_BIT(K_MODE)},
 };
 #define FAULT_COUNT (sizeof faults / sizeof faults[0])
 
@@ -56,7 +57,7 @@ int fi_is_timed(unsigned kind) {
 static void say_keys(struct fi_error* error, uint32_t mask) {
     unsigned key, shown = 0;
     for (key = 0; key < K_COUNT; ++key) {
-        if (!(mask & BIT(key)))
+        if (!(mask & KEY_BIT(key)))
             continue;
         fi_say(error, shown++ ? " " : "");
         fi_say(error, fi_keys[key].name);
@@ -64,7 +65,7 @@ static void say_keys(struct fi_error* error, uint32_t mask) {
 }
 
 static int has(const struct parse* parse, enum key key) {
-    return (parse->seen & BIT(key)) != 0;
+    return (parse->seen & KEY_BIT(key)) != 0;
 }
 
 // At most one of `mask`; the complaint points at the later one.
@@ -72,7 +73,7 @@ static int only_one(struct parse* parse, uint32_t mask, const char* text) {
     uint32_t both = parse->seen & mask, later = 0;
     unsigned key, count = 0;
     for (key = 0; key < K_COUNT; ++key) {
-        if (!(both & BIT(key)))
+        if (!(both & KEY_BIT(key)))
             continue;
         ++count;
         if (parse->start[key] > later)
@@ -85,7 +86,7 @@ static int only_one(struct parse* parse, uint32_t mask, const char* text) {
 static int none_of(struct parse* parse, uint32_t mask, const char* text) {
     unsigned key;
     for (key = 0; key < K_COUNT; ++key) {
-        if (!(parse->seen & mask & BIT(key)))
+        if (!(parse->seen & mask & KEY_BIT(key)))
             continue;
         fi_complain(parse, parse->start[key], fi_keys[key].name);
         fi_say(parse->error, "= ");
@@ -100,20 +101,20 @@ static int finish_surface(struct parse* parse) {
     enum key key = has(parse, K_ERRNO) ? K_ERRNO : K_CODE;
     unsigned mode = rule->mode;
     if (mode != FI_MODE_ERR &&
-        none_of(parse, BIT(K_ERRNO) | BIT(K_CODE), "goes with mode=err only") != 0)
+        none_of(parse, KEY_BIT(K_ERRNO) | KEY_BIT(K_CODE), "goes with mode=err only") != 0)
         return -1;
-    if (mode != FI_MODE_DELAY && none_of(parse, BIT(K_MS), "goes with mode=delay only") != 0)
+    if (mode != FI_MODE_DELAY && none_of(parse, KEY_BIT(K_MS), "goes with mode=delay only") != 0)
         return -1;
     if (mode != FI_MODE_DELAY && mode != FI_MODE_NEVER &&
-        none_of(parse, BIT(K_INTERRUPTIBLE), "goes with mode=delay and mode=never only") != 0)
+        none_of(parse, KEY_BIT(K_INTERRUPTIBLE), "goes with mode=delay and mode=never only") != 0)
         return -1;
     if (mode != FI_MODE_ERR && mode != FI_MODE_DENY &&
-        none_of(parse, BIT(K_FORCE), "goes with mode=err and mode=deny only") != 0)
+        none_of(parse, KEY_BIT(K_FORCE), "goes with mode=err and mode=deny only") != 0)
         return -1;
     if (mode == FI_MODE_DELAY && !has(parse, K_MS))
         return fi_complain(parse, rule->text_length, "mode=delay needs ms=N");
     if (mode == FI_MODE_ERR) {
-        if (only_one(parse, BIT(K_ERRNO) | BIT(K_CODE), "errno= or code=, not both") != 0)
+        if (only_one(parse, KEY_BIT(K_ERRNO) | KEY_BIT(K_CODE), "errno= or code=, not both") != 0)
             return -1;
         if (!has(parse, key))
             return fi_complain(parse, rule->text_length, "mode=err needs errno=NAME or code=N");
@@ -138,20 +139,23 @@ static int finish(struct parse* parse) {
         fi_say(parse->error, "=");
         return -1;
     }
-    if (has(parse, K_NTH) && none_of(parse, BIT(K_INTERVAL) | BIT(K_TIMES) | BIT(K_SPACE),
-                                     "and nth= exclude each other"))
+    if (has(parse, K_NTH) &&
+        none_of(parse, KEY_BIT(K_INTERVAL) | KEY_BIT(K_TIMES) | KEY_BIT(K_SPACE),
+                "and nth= exclude each other"))
         return -1;
     if (parse->fault->timed && !has(parse, K_RATE)) {
-        if (!has(parse, K_WHEN) && none_of(parse, BIT(K_INTERVAL) | BIT(K_SPACE) | BIT(K_NTH),
-                                           "counts what happens in time: needs rate= or when="))
+        if (!has(parse, K_WHEN) &&
+            none_of(parse, KEY_BIT(K_INTERVAL) | KEY_BIT(K_SPACE) | KEY_BIT(K_NTH),
+                    "counts what happens in time: needs rate= or when="))
             return -1;
         if (!has(parse, K_TIMES) && !has(parse, K_NTH))
             rule->times = 1;
     }
-    if (only_one(parse, BIT(K_ADDR) | BIT(K_PAGE) | BIT(K_RANDOM),
+    if (only_one(parse, KEY_BIT(K_ADDR) | KEY_BIT(K_PAGE) | KEY_BIT(K_RANDOM),
                  "only one of addr= page= random says where") != 0)
         return -1;
-    if (!has(parse, K_DEV) && none_of(parse, BIT(K_ADDR) | BIT(K_PAGE), "needs dev= as well") != 0)
+    if (!has(parse, K_DEV) &&
+        none_of(parse, KEY_BIT(K_ADDR) | KEY_BIT(K_PAGE), "needs dev= as well") != 0)
         return -1;
     return rule->kind == FI_SURFACE ? finish_surface(parse) : 0;
 }
@@ -197,7 +201,7 @@ static int set_key(struct parse* parse, const struct fi_span* word) {
     for (key = 0; key < K_COUNT; ++key)
         if (fi_span_is(&name, fi_keys[key].name))
             break;
-    if (key == K_COUNT || !(allowed & BIT(key))) {
+    if (key == K_COUNT || !(allowed & KEY_BIT(key))) {
         fi_complain(parse, word->first, parse->fault->name);
         fi_say(parse->error, key == K_COUNT ? " knows no key " : " does not take ");
         fi_say_span(parse->error, &name);
@@ -205,7 +209,7 @@ static int set_key(struct parse* parse, const struct fi_span* word) {
         say_keys(parse->error, allowed);
         return -1;
     }
-    if (parse->seen & BIT(key)) {
+    if (parse->seen & KEY_BIT(key)) {
         fi_complain(parse, word->first, fi_keys[key].name);
         fi_say(parse->error, " is there twice");
         return -1;
@@ -215,7 +219,7 @@ static int set_key(struct parse* parse, const struct fi_span* word) {
         fi_say(parse->error, fi_keys[key].usage);
         return -1;
     }
-    parse->seen |= BIT(key);
+    parse->seen |= KEY_BIT(key);
     parse->span[key] = value;
     parse->start[key] = word->first;
     return fi_set_value(parse, (enum key)key);

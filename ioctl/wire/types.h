@@ -6,6 +6,9 @@
 #ifdef __KERNEL__
 #include <linux/stddef.h>
 #include <linux/types.h>
+#ifndef UINT64_MAX // the kernel's own limits have other names
+#define UINT64_MAX (~(uint64_t)0)
+#endif
 #else
 #include <stddef.h>
 #include <stdint.h>

@@ -81,16 +81,16 @@ static int32_t device_facts(struct abi_call* call) {
 }
 
 // Head of both list structs.
-struct list_head {
+struct page_head {
     uint32_t size, device_id, cursor, count, total, reserved;
 };
-DV_STATIC_ASSERT(sizeof(struct list_head) == offsetof(struct ds_process_list, entry) &&
-                     sizeof(struct list_head) == offsetof(struct ds_holder_list, entry),
+DV_STATIC_ASSERT(sizeof(struct page_head) == offsetof(struct ds_process_list, entry) &&
+                     sizeof(struct page_head) == offsetof(struct ds_holder_list, entry),
                  "one head for both lists");
 
 // One page of the owners, in the order of their table; the cursor is an index into it.
 static int32_t process_list(struct abi_call* call) {
-    struct list_head head;
+    struct page_head head;
     struct ds_process entry;
     uint32_t index;
     memcpy(&head, call->in, sizeof(head));
@@ -126,7 +126,7 @@ static int32_t process_list(struct abi_call* call) {
 
 // One page of the open files that keep the device busy; the cursor is an index into the clients.
 static int32_t holder_list(struct abi_call* call) {
-    struct list_head head;
+    struct page_head head;
     struct ds_holder entry;
     uint32_t index, start, id = call->device->config.device_id;
     memcpy(&head, call->in, sizeof(head));
