@@ -122,8 +122,9 @@ class Channel {
     const std::string& broken() const { return broken_; }
     // What to tell beside the errno of a failed open: owner, mode, our ids. May be empty.
     virtual std::string open_trouble(std::uint32_t, std::uint32_t, int) const { return {}; }
-    // Inode of the file behind a node as /proc/PID/fd shows sockets; 0 none.
-    virtual std::uint64_t socket_inode(Node) const { return 0; }
+    // What the open files are, for those who look for them in /proc.
+    enum class Files { nodes, sockets, own };
+    virtual Files files() const = 0;
     // The helper's process, which does what we ask; 0 none.
     virtual std::int64_t helper_pid() const { return 0; }
     // How many calls may be under way at once.

@@ -80,6 +80,8 @@ class DirectChannel final : public Channel {
         return false;
     }
 
+    Files files() const override { return Files::nodes; }
+
     std::string open_trouble(std::uint32_t node, std::uint32_t index, int error) const override {
         return node_trouble(node_path(dev_root_, node, index), error);
     }

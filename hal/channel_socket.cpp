@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -33,6 +34,11 @@ int poll_timeout(TimePoint until) {
 
 template <class T> std::span<const std::uint8_t> bytes_of(const T& value) {
     return {reinterpret_cast<const std::uint8_t*>(&value), sizeof(value)};
+}
+
+std::uint32_t next_subscriber() {
+    static std::atomic<std::uint32_t> ordinal{0};
+    return static_cast<std::uint32_t>(getpid()) + (ordinal++ << 22);
 }
 
 class SocketChannel final : public Channel {
@@ -94,13 +100,7 @@ class SocketChannel final : public Channel {
         return true;
     }
 
-    std::uint64_t socket_inode(Node node) const override {
-        struct stat status {};
-        if (node < 0 || static_cast<std::size_t>(node) >= nodes_.size() ||
-            fstat(nodes_[static_cast<std::size_t>(node)].fd.get(), &status) != 0)
-            return 0;
-        return status.st_ino;
-    }
+    Files files() const override { return Files::sockets; }
 
   protected:
     bool start(Call& call) override {
@@ -118,7 +118,7 @@ class SocketChannel final : public Channel {
             return true;
         }
         return calls_.post(call, nodes_[static_cast<std::size_t>(call.node)].token,
-                           static_cast<std::uint32_t>(process_), 0);
+                           call.pinned ? subscriber_ : static_cast<std::uint32_t>(process_), 0);
     }
 
     void flush() override { calls_.flush(); }
@@ -295,6 +295,8 @@ class SocketChannel final : public Channel {
     std::string path_;
     std::chrono::milliseconds timeout_;
     pid_t process_;
+    // Event subscriptions are per thread (driver-abi.md 9): each channel has its own.
+    std::uint32_t subscriber_ = next_subscriber();
     DsockClient calls_;
     std::vector<File> nodes_;
     std::vector<Opening> opening_;

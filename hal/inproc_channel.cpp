@@ -32,6 +32,8 @@ class InprocChannel final : public Channel {
             machine_->release(static_cast<std::uint32_t>(node));
     }
 
+    Files files() const override { return Files::own; }
+
   protected:
     bool start(Call& call) override {
         if (call.op == Call::Op::open) {
