@@ -42,9 +42,12 @@ void Machine::State::settle() {
 }
 
 std::uint64_t Machine::State::pass(std::uint64_t to) {
-    const std::uint64_t next = sim_step(model, to);
-    settle();
-    return next;
+    while (true) { // one step does a bounded number of deadlines
+        const std::uint64_t next = sim_step(model, to);
+        settle();
+        if (next > to)
+            return next;
+    }
 }
 
 void Machine::State::collect() {
@@ -369,10 +372,15 @@ void Machine::abandon(Call& call) {
     state.settle();
 }
 
-bool Machine::readable(std::uint32_t ordinal) {
+std::vector<std::uint32_t> Machine::readable(std::span<const std::uint32_t> ordinals) {
+    std::vector<std::uint32_t> found;
     const std::scoped_lock lock(state_->mutex);
-    const sim_client* client = state_->client(ordinal);
-    return client != nullptr && abi_readable(state_->model, client) != 0;
+    for (const std::uint32_t ordinal : ordinals) {
+        const sim_client* client = state_->client(ordinal);
+        if (client != nullptr && abi_readable(state_->model, client) != 0)
+            found.push_back(ordinal);
+    }
+    return found;
 }
 
 // ---- time and control ----
@@ -435,6 +443,12 @@ std::expected<void, std::string> Machine::add_device(const DeviceProfile& device
     const std::scoped_lock lock(state_->mutex);
     state_->pass(state_->present());
     return state_->add_device(device);
+}
+
+void Machine::residents_settled() {
+    const std::scoped_lock lock(state_->mutex);
+    sim_residents_settled(state_->model);
+    state_->settle();
 }
 
 int Machine::hotplug(std::uint32_t device, std::uint32_t operation) {

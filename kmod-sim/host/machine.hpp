@@ -25,9 +25,10 @@ enum class Clock { real, virtual_time };
 struct MachineOptions {
     std::uint64_t seed = 1;
     Clock clock = Clock::real;
-    std::string host = "in-process";   // as ds_info shows it
-    std::vector<std::string> rules;    // set after the residents have settled
-    bool scripted_residents = true;    // replay the profile's owners (DS_PROCESS_SCRIPTED)
+    std::string host = "in-process"; // as ds_info shows it
+    std::vector<std::string> rules;  // set after the residents have settled
+    // Replay the profile's owners (DS_PROCESS_SCRIPTED); false: the host starts real ones.
+    bool scripted_residents = true;
     bool old_abi = false;              // also when the profile says so
     std::uint32_t client_limit = 1024; // open files
     std::uint64_t wall_ms = 0; // wall clock at the start; 0: now, in virtual time 2026-01-01
@@ -115,8 +116,8 @@ class Machine {
     bool cancel(Call& call);
     // Nobody waits for the answer any more: the call is forgotten and may be destroyed.
     void abandon(Call& call);
-    // What poll(2) on the file would report.
-    bool readable(std::uint32_t ordinal);
+    // Those of the files on which poll(2) would report something to read.
+    std::vector<std::uint32_t> readable(std::span<const std::uint32_t> ordinals);
 
     // ---- time ----
     Clock clock() const;
@@ -135,8 +136,15 @@ class Machine {
     // Adds a device like the profile's (an empty slot; `config.device_id` says which). The error
     // says why not.
     std::expected<void, std::string> add_device(const DeviceProfile& device);
+    // The profile's own processes hold what they hold; a host that starts them itself
+    // (scripted_residents false) says so once. The declared loads begin with it.
+    void residents_settled();
     // Operation DS_HOTPLUG_; 0 or a negative errno.
     int hotplug(std::uint32_t device, std::uint32_t operation);
+    // For the loader of a state file: owner `owner` of the device becomes process `pid`, which has
+    // opened the device and bound the extension; its memory is then that process'. False: there is
+    // no such owner or no such process.
+    bool adopt_owner(std::uint32_t device, std::uint32_t owner, std::uint32_t pid);
 
     // Records from `cursor` on (0: the oldest kept), as many as `room` holds; cursor moves on,
     // `lost` is how many between the old cursor and the first one returned are gone.

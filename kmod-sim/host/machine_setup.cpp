@@ -122,10 +122,12 @@ Machine::create(const Profile& profile, const MachineOptions& options) {
     for (const DeviceProfile& device : profile.devices)
         if (auto added = (*machine)->add_device(device); !added)
             return std::unexpected(added.error());
-    if (options.scripted_residents)
+    if (options.scripted_residents) {
         for (std::uint32_t i = 0; i < profile.residents.size(); ++i)
             if (auto played = play(**machine, profile.residents[i], i); !played)
                 return std::unexpected(played.error());
+        (*machine)->residents_settled();
+    }
     for (const std::string& rule : options.rules)
         if (auto added = (*machine)->add_rule(rule); !added)
             return std::unexpected("rule '" + rule + "': " + added.error());

@@ -77,7 +77,4 @@ class Client {
     std::unique_ptr<Packet> packet_;
 };
 
-// Bytes of a control message at most; only the owner and root may send long ones.
-inline constexpr std::uint32_t kControlMax = 64U * 1024U * 1024U;
-
 } // namespace asc::server

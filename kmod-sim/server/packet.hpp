@@ -53,6 +53,8 @@ class Packet {
     std::string problem_;
 };
 
+// Bytes of a control message at most (a machine's whole state); from the owner and root alone.
+inline constexpr std::uint32_t kControlMax = 64U * 1024U * 1024U;
 inline constexpr std::size_t kPacketRoom = sizeof(dsock_header) + DSOCK_INLINE_MAX;
 
 // A message ready to be sent: bytes, and the memfd when the payload is too long to go inline.
