@@ -117,15 +117,21 @@ static int rules_as_remembered(const struct sim* sim) {
     return sim->rules.next_id == sim->quiet_rule_id && sim->rules.count == sim->quiet_rule_count;
 }
 
+int sim_quiet(struct sim* sim, uint64_t now_ns) {
+    if (now_ns >= sim->quiet_until_ns || !rules_as_remembered(sim))
+        return 0;
+    if (now_ns > sim->now_ns)
+        sim->now_ns = now_ns;
+    return 1;
+}
+
 uint64_t sim_step(struct sim* sim, uint64_t now_ns) {
     uint64_t next;
     uint32_t left = SIM_STEP_MAX, id;
     if (now_ns < sim->now_ns)
         now_ns = sim->now_ns;
-    if (now_ns < sim->quiet_until_ns && rules_as_remembered(sim)) {
-        sim->now_ns = now_ns;
+    if (sim_quiet(sim, now_ns))
         return sim->quiet_next_ns;
-    }
     for (;;) {
         happen(sim);
         next = next_deadline(sim);

@@ -78,6 +78,9 @@ struct sim_client* sim_client_by_ordinal(struct sim* sim, uint32_t ordinal);
 // again.
 #define SIM_STEP_MAX 4096
 uint64_t sim_step(struct sim* sim, uint64_t now_ns);
+// [S] Short way of sim_step for hosts with a lock per section: 1 when nothing happens until now_ns,
+// which is the present then; 0 when it takes sim_step.
+int sim_quiet(struct sim* sim, uint64_t now_ns);
 // [S] Fields were written from outside (a state file was loaded): the next step looks at all
 // deadlines. The functions here do it by themselves.
 void sim_touch(struct sim* sim);
