@@ -97,6 +97,27 @@ TEST(HbmContent, FullTableOfStoresIsAnErrorWithoutEffect) {
     EXPECT_EQ(m.store(at, 0xABC), 0) << "one range went, one came";
 }
 
+TEST(HbmContent, FreedMemoryIsForgottenWhenRoomIsNeeded) {
+    HbmMachine m;
+    std::uint32_t freed = 0;
+    const std::uint64_t first = m.alloc(SIM_PAGE_SIZE);
+    const std::uint64_t old = m.alloc(SIM_PAGE_SIZE, 0, nullptr, &freed);
+    const std::uint64_t behind = m.alloc(SIM_PAGE_SIZE);
+    ASSERT_EQ(m.store(first + SIM_PAGE_SIZE - 8, 1), 0); // touch the freed page from both sides
+    ASSERT_EQ(m.store(behind, 1), 0);
+    for (std::uint64_t i = 0; i < SIM_FILLS_MAX - 2; ++i)
+        ASSERT_EQ(m.store(old + 16 * i + 16, i + 10), 0);
+    ASSERT_EQ(m.device().fill_count, static_cast<std::uint32_t>(SIM_FILLS_MAX));
+    EXPECT_EQ(m.store(first, 9), -SIM_ENOSPC) << "all of it is held";
+    ASSERT_EQ(sim_free(m.get(), m.client(), 0, freed), 0);
+    EXPECT_EQ(m.store(first, 9), 0);
+    EXPECT_EQ(m.device().fill_count, 3u);
+    ASSERT_EQ(m.load(first + SIM_PAGE_SIZE - 8), 0);
+    EXPECT_EQ(m.last.value, 1u);
+    ASSERT_EQ(m.load(behind), 0);
+    EXPECT_EQ(m.last.value, 1u);
+}
+
 TEST(HbmAccess, BadPlaces) {
     HbmMachine m;
     const std::uint64_t at = m.alloc(2 * SIM_PAGE_SIZE);
@@ -111,9 +132,13 @@ TEST(HbmAccess, BadPlaces) {
     sim_read read{};
     EXPECT_EQ(sim_ecc_read(m.get(), &m.device(), at + 1, 1, 0, &read), -SIM_EINVAL);
     EXPECT_EQ(sim_ecc_read(m.get(), &m.device(), 64ULL << 20, 1, 0, &read), -SIM_EFAULT);
+    EXPECT_EQ(sim_ecc_read(m.get(), &m.device(), 128ULL << 20, 1, 0, &read), -SIM_EFAULT);
+    EXPECT_EQ(sim_ecc_write(m.get(), &m.device(), 128ULL << 20, 1, 0), -SIM_EFAULT);
     EXPECT_EQ(sim_ecc_read(m.get(), &m.device(), 8, ~0ULL, 0, &read), -SIM_EFAULT);
     EXPECT_EQ(sim_ecc_write(m.get(), &m.device(), 8, ~0ULL, 0), -SIM_EFAULT);
     EXPECT_EQ(sim_ecc_write(m.get(), &m.device(), 8, 0, 0), -SIM_EINVAL);
+    EXPECT_EQ(sim_ecc_write(m.get(), &m.device(), 8, (64ULL << 20) / 8, 0), -SIM_EFAULT);
+    EXPECT_EQ(sim_ecc_write(m.get(), &m.device(), 0, (64ULL << 20) / 8, 0), 0);
     EXPECT_EQ(sim_ecc_read(m.get(), &m.device(), 0, (64ULL << 20) / 8, 0, &read), 0);
 }
 
@@ -134,6 +159,8 @@ TEST(HbmFlip, TwiceIsNothing) {
     ASSERT_EQ(m.flip(8, {70}), 0);
     EXPECT_EQ(m.device().word_count, 1u);
     ASSERT_EQ(m.flip(8, {5}), 0);
+    EXPECT_EQ(m.device().word_count, 0u);
+    ASSERT_EQ(m.flip(8, {65, 5, 65, 5}), 0);
     EXPECT_EQ(m.device().word_count, 0u);
 }
 
@@ -180,7 +207,14 @@ TEST(HbmLoad, All72SingleFlipsAreCorrectedAndCountedOnce) {
     EXPECT_EQ(m.device().word_count, 0u) << "and has written them back";
     ASSERT_EQ(m.load(at, 8192), 0);
     EXPECT_EQ(m.last.corrected, 0u);
-    EXPECT_EQ(m.journal(DS_J_ECC).size(), 72u);
+    const auto records = m.journal(DS_J_ECC);
+    ASSERT_EQ(records.size(), 72u);
+    for (unsigned bit = 0; bit < 72; ++bit) {
+        EXPECT_EQ(records[bit].code, 1u) << bit;
+        EXPECT_EQ(records[bit].device_id, 0u);
+        EXPECT_EQ(records[bit].a, at + 8 * bit);
+        EXPECT_EQ(records[bit].b, bit < 64 ? secded_encode(1ULL << bit) : 1U << (bit - 64));
+    }
 }
 
 TEST(HbmLoad, All2556DoubleFlipsAreDetected) {

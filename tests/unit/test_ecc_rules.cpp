@@ -96,8 +96,11 @@ TEST(EccRule, RandomPlacesAreSpreadOverTheDevice) {
 
 TEST(EccRule, RandomPrefersMemoryThatALoadCanMeet) {
     HbmMachine m(without_scrubbing());
+    std::uint32_t gap = 0;
     const std::uint64_t a = m.alloc(3 * SIM_PAGE_SIZE);
+    m.alloc(9 * SIM_PAGE_SIZE, 0, nullptr, &gap);
     const std::uint64_t b = m.alloc(SIM_PAGE_SIZE + 80); // ten words of a second page
+    ASSERT_EQ(sim_free(m.get(), m.client(), 0, gap), 0);
     m.rule("ecc dev=0 bits=1 times=300");
     m.step(0);
     std::map<std::uint64_t, int> pages;
@@ -125,6 +128,19 @@ TEST(EccRule, RandomFindsTheLastGoodPage) {
     m.step(0);
     ASSERT_EQ(m.device().word_count, 1u);
     EXPECT_EQ(m.device().word[0].address >> SIM_PAGE_SHIFT, 300u);
+}
+
+TEST(EccRule, NextTimeIsOfTheEarliestRuleOfTheDevice) {
+    HbmMachine m(without_scrubbing());
+    m.rule("ecc dev=0 bits=1 after=5s");
+    m.rule("ecc dev=1 bits=1 after=1s");
+    m.rule("ecc dev=0 bits=1 after=3s");
+    m.rule("ecc dev=9 bits=1 after=2s rate=1"); // its ticks must pass, whoever does it
+    m.rule("lost dev=0 after=500ms");
+    EXPECT_EQ(sim_ecc_next(m.get(), &m.device(0)), 2 * kSecond);
+    EXPECT_EQ(sim_ecc_next(m.get(), &m.device(1)), 1 * kSecond);
+    fi_clear(&m.get()->rules, 4);
+    EXPECT_EQ(sim_ecc_next(m.get(), &m.device(0)), 3 * kSecond);
 }
 
 TEST(EccRule, HitsNothingWhereThereIsNothing) {

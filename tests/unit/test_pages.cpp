@@ -47,6 +47,18 @@ TEST(HotIsolation, TakesThePageFromUnderItsOwner) {
     EXPECT_EQ(sim_hbm_used_bytes(&m.device()), used) << "the owner keeps what it holds";
     EXPECT_EQ(m.ecc().double_now, 1u);
     EXPECT_EQ(m.flip(bad, {3}), -SIM_EFAULT) << "out of use";
+    EXPECT_EQ(sim_page_isolate(m.get(), &m.device(), page(bad), 1), 0) << "it is";
+    EXPECT_EQ(m.ecc().isolated_double + m.ecc().isolated_single, 1u);
+    const auto records = m.journal(DS_J_PAGE);
+    ASSERT_EQ(records.size(), 1u);
+    EXPECT_EQ(records[0].device_id, 0u);
+    EXPECT_EQ(records[0].code, static_cast<std::uint32_t>(SIM_PAGE_ISOLATED));
+    EXPECT_EQ(records[0].a, at + SIM_PAGE_SIZE);
+    EXPECT_EQ(records[0].b, 2u);
+    const auto ecc_records = m.journal(DS_J_ECC);
+    ASSERT_EQ(ecc_records.size(), 1u);
+    EXPECT_EQ(ecc_records[0].code, 2u);
+    EXPECT_EQ(ecc_records[0].a, bad);
     // Nobody gets the page again.
     ASSERT_EQ(sim_free(m.get(), m.client(), 0, handle), 0);
     const std::uint64_t again = m.alloc(3 * SIM_PAGE_SIZE);
@@ -80,6 +92,29 @@ TEST(HotIsolation, MayFail) {
     ASSERT_EQ(m.flip(other, {1, 2}), 0);
     ASSERT_EQ(m.load(other), -SIM_EIO);
     EXPECT_EQ(sim_page_state(&m.device(), page(other)), SIM_PAGE_ISOLATED);
+}
+
+TEST(HotIsolation, FailsForTheNamedOwnerAlone) {
+    HbmMachine m;
+    const std::uint64_t mine = m.alloc(SIM_PAGE_SIZE);
+    m.alloc(SIM_PAGE_SIZE, 0, m.open(77, "other"));
+    m.rule("isolation-fails client=other");
+    ASSERT_EQ(m.flip(mine, {1, 2}), 0);
+    ASSERT_EQ(m.load(mine), -SIM_EIO);
+    EXPECT_TRUE(m.active(DV_EV_HBM_ISOLATED));
+    EXPECT_FALSE(m.active(DV_EV_HBM_ISOLATION_FAILED));
+}
+
+TEST(HotIsolation, IsMetBehindAPageWithCountedErrors) {
+    HbmMachine m;
+    const std::uint64_t at = m.alloc(3 * SIM_PAGE_SIZE);
+    ASSERT_EQ(m.flip(at, {1}), 0);
+    ASSERT_EQ(m.flip(at + SIM_PAGE_SIZE, {1, 2}), 0);
+    ASSERT_EQ(m.load(at, 3 * 8192), -SIM_EIO);
+    ASSERT_EQ(m.device().page_count, 2u);
+    ASSERT_EQ(m.load(at, 3 * 8192), -SIM_EIO);
+    EXPECT_EQ(m.last.bad_address, at + SIM_PAGE_SIZE);
+    EXPECT_EQ(m.last.corrected, 1u);
 }
 
 TEST(HotIsolation, FailsWhenTheTableIsFull) {
@@ -206,7 +241,8 @@ TEST(Rows, SixteenAndSixtyFourIsolatedPages) {
         ASSERT_EQ(m.load(at + i * SIM_PAGE_SIZE), -SIM_EIO);
     }
     EXPECT_TRUE(m.active(DV_EV_HBM_ROWS_64));
-    EXPECT_EQ(m.events(DV_EV_HBM_ROWS_16).size(), 1u);
+    ASSERT_EQ(m.events(DV_EV_HBM_ROWS_16).size(), 1u);
+    EXPECT_EQ(m.events(DV_EV_HBM_ROWS_16)[0].pid, 0u);
     ASSERT_EQ(m.events(DV_EV_HBM_ROWS_64).size(), 1u);
     EXPECT_EQ(m.events(DV_EV_HBM_ROWS_64)[0].severity, DV_SEVERITY_CRITICAL);
     EXPECT_EQ(sim_health(&m.device()), static_cast<std::uint32_t>(DV_SEVERITY_CRITICAL));
@@ -302,6 +338,7 @@ TEST(EccReset, WhichFirmwareHasTheBug) {
         {"1.76.22.3.219", true},
         {"1.76.22.3.221", false},
         {"1.76.22.3.310", false},
+        {"1.76.22.3.999", false},
         {"1.76.22.3.220.1", false},
         {"1.76.22.3", true},
         {"1.76.23.0.1", false},

@@ -234,6 +234,11 @@ TEST_F(RuleText, Numbers) {
     bad("zombie dev=1^x", {"0 to 63", "\"1x\""});
     bad("zombie dev=0x^", {"0 to 63"});
     bad("zombie dev=0x^g", {"0 to 63"});
+    bad("zombie dev=1^a", {"0 to 63"});
+    good("zombie dev=0X2F");
+    EXPECT_EQ(rule_->device, 0x2Fu);
+    good("zombie dev=0x2f");
+    EXPECT_EQ(rule_->device, 0x2Fu);
     bad("zombie dev=1^=1", {}); // the first '=' parts, "1=1" is the value
 }
 
@@ -486,6 +491,11 @@ TEST(Distance, CountsEdits) {
     EXPECT_EQ(distance("", "abc"), 3u);
     EXPECT_EQ(distance("kitten", "sitting"), 3u);
     EXPECT_EQ(distance("flaw", "lawn"), 2u);
+    EXPECT_EQ(distance("xyabc", "abc"), 2u);
+    EXPECT_EQ(distance("abc", "abcxy"), 2u);
+    EXPECT_EQ(distance("axbyc", "abc"), 2u);
+    EXPECT_EQ(distance("mem7", "mem#"), 0u) << "a digit for its mark";
+    EXPECT_EQ(distance("memx", "mem#"), 1u);
     EXPECT_EQ(distance("same", "same"), 0u);
     EXPECT_EQ(distance("12345678901234567890123456789012345678901", "x"), 99u);
 }
