@@ -7,6 +7,7 @@
 #include "hal/driver_impl.hpp"
 #include "kmod-sim/host/machine.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -18,9 +19,9 @@
 
 namespace asc::test {
 
-class Nodes {
+class FakeNodes {
   public:
-    explicit Nodes(const std::string& profile, sim::MachineOptions options = {}) {
+    explicit FakeNodes(const std::string& profile, sim::MachineOptions options = {}) {
         auto loaded = sim::load_profile(profile);
         if (!loaded)
             throw std::runtime_error(loaded.error());
@@ -59,7 +60,7 @@ class Nodes {
     std::function<std::optional<int>(const std::string&)> opening; // a value is the error
     int opened_hdc = 0;
 
-    hal::SysOps ops() { return {&Nodes::open, &Nodes::ioctl, &Nodes::close, this}; }
+    hal::SysOps ops() { return {&FakeNodes::open, &FakeNodes::ioctl, &FakeNodes::close, this}; }
 
     std::expected<hal::Driver, hal::ConnectError>
     try_connect(hal::ConnectOptions options = direct()) {
@@ -82,7 +83,7 @@ class Nodes {
 
   private:
     static int open(void* context, const char* path, int) {
-        auto& self = *static_cast<Nodes*>(context);
+        auto& self = *static_cast<FakeNodes*>(context);
         const std::string name = path;
         if (self.opening)
             if (const auto error = self.opening(name))
@@ -105,7 +106,7 @@ class Nodes {
     }
 
     static int ioctl(void* context, int fd, unsigned long number, void* argument) {
-        auto& self = *static_cast<Nodes*>(context);
+        auto& self = *static_cast<FakeNodes*>(context);
         Seen seen;
         seen.number = static_cast<std::uint32_t>(number);
         seen.argument = argument;
@@ -137,7 +138,7 @@ class Nodes {
     }
 
     static void close(void* context, int fd) {
-        static_cast<Nodes*>(context)->machine->release(static_cast<std::uint32_t>(fd));
+        static_cast<FakeNodes*>(context)->machine->release(static_cast<std::uint32_t>(fd));
     }
 };
 
