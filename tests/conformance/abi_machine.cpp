@@ -225,11 +225,4 @@ sim_ident AbiMachine::ident(std::uint32_t pid, std::uint32_t caller, std::uint32
     return who;
 }
 
-asc::sim::Profile profile_of(const std::string& toml) {
-    auto profile = asc::sim::parse_profile(toml, "test");
-    if (!profile)
-        throw std::invalid_argument(profile.error());
-    return *profile;
-}
-
 } // namespace asc::test
