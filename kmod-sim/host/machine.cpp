@@ -297,7 +297,8 @@ bool Machine::begin(Call& call) {
     call.module = DV_MOD_NONE;
     if (wire.client == nullptr)
         return end(-EBADF);
-    call.module = wire.client->module;
+    call.module = wire.client->node == DV_NODE_IS_HDC ? static_cast<std::uint16_t>(DV_MOD_HDC)
+                                                      : wire.client->module;
     wire.number = call.number;
     wire.argument = call.argument;
     wire.thread = call.thread;

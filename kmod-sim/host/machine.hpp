@@ -56,6 +56,7 @@ class Machine {
         std::uint64_t argument = 0;
         Window memory;
         void* context = nullptr; // the host's own
+        bool wants_name = false; // fill `name`
         // out, once it has finished
         std::int32_t result = 0;
         // out after begin(), for traces: the module it is bound to, the command and the device

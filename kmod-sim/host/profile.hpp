@@ -50,4 +50,9 @@ std::expected<Profile, std::string> load_profile(std::string_view name_or_path);
 std::expected<Profile, std::string> parse_profile(std::string_view text, std::string_view source);
 std::vector<std::string_view> profile_names(); // built in, sorted
 
+// What a device is when a profile says nothing: one 910B of 64 GiB.
+DeviceProfile plain_device();
+// The serial number that follows from the logical id.
+void number_serial(sim_device_config& config);
+
 } // namespace asc::sim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kmod-sim/host/profile_keys.hpp"
 
+#include <cstdio>
 #include <cstring>
 
 namespace asc::sim {
@@ -95,7 +96,7 @@ std::span<const DeviceKey> device_keys() {
     return kKeys;
 }
 
-DeviceProfile default_device() {
+DeviceProfile plain_device() {
     DeviceProfile device;
     Config& c = device.config;
     c.chips_on_card = 1;
@@ -132,6 +133,10 @@ DeviceProfile default_device() {
     c.hbm_fatal_c = 105;
     std::strcpy(c.firmware_version, "1.76.22.3.310");
     return device;
+}
+
+void number_serial(sim_device_config& config) {
+    std::snprintf(config.serial, sizeof(config.serial), "SIM%010u", config.device_id);
 }
 
 } // namespace asc::sim

@@ -32,7 +32,4 @@ struct DeviceKey {
 
 std::span<const DeviceKey> device_keys();
 
-// What a device is when a profile says nothing: one 910B of 64 GiB.
-DeviceProfile default_device();
-
 } // namespace asc::sim

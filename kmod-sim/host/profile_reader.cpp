@@ -322,10 +322,7 @@ void place_device(const Place& place, const toml::table& from, std::uint32_t id,
                    "bus numbers end at ff; " + std::to_string(number + 1) +
                        " devices do not fit behind this one");
     if (!given.contains("serial")) {
-        const std::string digits = std::to_string(id);
-        const std::string serial = "SIM" + std::string(10 - digits.size(), '0') + digits;
-        std::memset(c.serial, 0, sizeof(c.serial));
-        serial.copy(c.serial, sizeof(c.serial) - 1);
+        number_serial(c);
     } else if (number != 0) {
         const std::string serial = c.serial + ("-" + std::to_string(number));
         if (serial.size() >= sizeof(c.serial))
@@ -350,7 +347,7 @@ const toml::array* tables(const Place& place, const toml::table& root, const cha
 }
 
 void read_devices(const Place& place, const toml::table& root, Profile& profile) {
-    DeviceProfile base = default_device();
+    DeviceProfile base = plain_device();
     Given base_given;
     if (const toml::node* node = root.get("defaults"))
         read_device_table(place.in("defaults"), table(place, "defaults", *node), true, base,

@@ -87,6 +87,7 @@ void Server::begin_call(Connection& connection, const Packet& packet) {
     flight->call.thread = call.thread;
     flight->call.argument = call.argument;
     flight->call.context = flight;
+    flight->call.wants_name = tracer_.active();
     flight->begun_ns = tracer_.active() ? steady_ns() : 0;
     if (machine_->begin(flight->call)) {
         finished(*flight);

@@ -3,6 +3,9 @@
 
 #include "ioctl/wire/marshal.h"
 
+#include <nlohmann/json.hpp>
+
+#include <poll.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -288,6 +291,17 @@ std::expected<nlohmann::json, Failure> Client::next_answer() {
     if (!answer.is_object())
         return std::unexpected(broken("no JSON object"));
     return answer;
+}
+
+bool Client::answer_waits(int milliseconds) const {
+    pollfd waits{control_.get(), POLLIN, 0};
+    return poll(&waits, 1, milliseconds) > 0;
+}
+
+void Client::wait_for_end() const {
+    pollfd end{calls_.get(), POLLRDHUP, 0};
+    while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+    }
 }
 
 } // namespace asc::server

@@ -7,7 +7,7 @@
 #include "kmod-sim/server/descriptor.hpp"
 #include "kmod-sim/server/packet.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <expected>
@@ -59,6 +59,10 @@ class Client {
     // The next message on the control socket: after "trace" more of them come.
     std::expected<nlohmann::json, Failure> next_answer();
     int control_socket() const { return control_.get(); }
+    // True when a message comes on the control socket within this time.
+    bool answer_waits(int milliseconds) const;
+    // Returns once the server has closed its end (after "stop").
+    void wait_for_end() const;
 
     std::uint32_t server_pid() const { return server_pid_; }
     std::uint32_t server_uid() const { return server_uid_; }

@@ -96,6 +96,13 @@ bool Residents::is_resident(std::uint32_t pid) const {
     return false;
 }
 
+std::vector<pid_t> Residents::pids() const {
+    std::vector<pid_t> pids;
+    for (const Item& item : items_)
+        pids.push_back(item.pid);
+    return pids;
+}
+
 std::expected<void, std::string> Residents::wait_for_report(Item& item, const std::string& who) {
     const auto limit = Steady::now() + kSettleLimit;
     const auto pid = static_cast<std::uint32_t>(item.pid);

@@ -44,6 +44,7 @@ class Residents {
     void end_all();
     bool is_resident(std::uint32_t pid) const;
     std::size_t count() const { return items_.size(); }
+    std::vector<pid_t> pids() const;
 
   private:
     struct Item {

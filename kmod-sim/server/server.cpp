@@ -62,22 +62,19 @@ Descriptor spare_descriptor() {
 
 // ---- life of the server ----
 
-Server::Server(Loop& loop, std::unique_ptr<sim::Machine> machine, sim::Profile profile,
-               ServerOptions options)
-    : loop_(loop), machine_(std::move(machine)), profile_(std::move(profile)),
+Server::Server(Loop& loop, std::unique_ptr<sim::Machine> machine, ServerOptions options)
+    : loop_(loop), machine_(std::move(machine)),
       options_(std::move(options)), policy_{geteuid(), options_.owner_is_root},
       reserve_(spare_descriptor()), buffer_(kPacketRoom), residents_(*this, loop) {}
 
 std::expected<std::unique_ptr<Server>, std::string>
-Server::create(Loop& loop, std::unique_ptr<sim::Machine> machine, sim::Profile profile,
-               const ServerOptions& options) {
+Server::create(Loop& loop, std::unique_ptr<sim::Machine> machine, const ServerOptions& options) {
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    std::unique_ptr<Server> server(
-        new Server(loop, std::move(machine), std::move(profile), options));
+    std::unique_ptr<Server> server(new Server(loop, std::move(machine), options));
     if (const int error = server->listen())
         return std::unexpected(server->listening_path_ + ": " + std::strerror(error));
     loop.on_timer([raw = server.get()] {
@@ -135,6 +132,7 @@ std::expected<void, std::string> Server::settle(const std::vector<Resident>& res
     for (const Resident& resident : residents)
         if (auto settled = residents_.settle(resident); !settled)
             return settled;
+    machine_->residents_settled();
     return {};
 }
 

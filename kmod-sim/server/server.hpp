@@ -9,7 +9,7 @@
 #include "kmod-sim/server/residents.hpp"
 #include "kmod-sim/server/trace.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <sys/types.h>
 
@@ -33,6 +33,8 @@ struct Limits {
     std::size_t traces = 8;
 };
 
+inline constexpr std::uint32_t kClientLimit = 4096; // open files of all users
+
 struct ServerOptions {
     std::string path;           // of the socket
     mode_t mode = 0600;         // of the socket
@@ -44,8 +46,7 @@ class Server {
   public:
     // Listens under a temporary name; publish() gives the socket its own.
     static std::expected<std::unique_ptr<Server>, std::string>
-    create(Loop& loop, std::unique_ptr<sim::Machine> machine, sim::Profile profile,
-           const ServerOptions& options);
+    create(Loop& loop, std::unique_ptr<sim::Machine> machine, const ServerOptions& options);
     ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
@@ -64,8 +65,7 @@ class Server {
 
   private:
     friend class Residents;
-    Server(Loop& loop, std::unique_ptr<sim::Machine> machine, sim::Profile profile,
-           ServerOptions options);
+    Server(Loop& loop, std::unique_ptr<sim::Machine> machine, ServerOptions options);
 
     // server.cpp
     int listen();
@@ -99,13 +99,14 @@ class Server {
     // control.cpp
     void control(Connection& connection, std::span<const std::uint8_t> payload);
     nlohmann::json answer_control(Connection& connection, const nlohmann::json& question);
-    nlohmann::json status() const;
+    void answer(Connection& connection, const nlohmann::json& answer);
+    nlohmann::json status();
     nlohmann::json add_device(const nlohmann::json& question);
+    nlohmann::json load(const nlohmann::json& state);
     bool is_owner(const Connection& connection) const;
 
     Loop& loop_;
     std::unique_ptr<sim::Machine> machine_;
-    sim::Profile profile_;
     ServerOptions options_;
     sim::IdentityPolicy policy_;
     Descriptor listener_, reserve_; // reserve: a descriptor to give up when there are no more

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kmod-sim/server/trace.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <utility>
 
 namespace asc::server {
 
@@ -86,6 +87,7 @@ void Tracer::note_process(std::uint32_t pid) {
 }
 
 void Tracer::tell(std::uint32_t pid, const nlohmann::json& event) {
+    const std::string text = event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     for (Listener& listener : listeners_) {
         if (listener.root != 0 && !listener.inside.contains(pid)) {
             if (listener.outside.contains(pid))
@@ -94,10 +96,13 @@ void Tracer::tell(std::uint32_t pid, const nlohmann::json& event) {
             if (!listener.inside.contains(pid))
                 continue;
         }
-        if (listener.connection->queued_bytes > kUnreadMax)
+        if (listener.connection->queued_bytes > kUnreadMax) {
             ++listener.lost;
-        else
-            listener.events.push_back(event);
+            continue;
+        }
+        if (!listener.events.empty())
+            listener.events.push_back(',');
+        listener.events += text;
     }
 }
 
@@ -105,10 +110,10 @@ void Tracer::flush(const std::function<void(Connection&, const std::string&)>& s
     for (Listener& listener : listeners_) {
         if (listener.events.empty())
             continue;
-        nlohmann::json text = {{"ok", true}, {"lost", listener.lost}};
-        text["events"] = std::exchange(listener.events, nlohmann::json::array());
-        send(*listener.connection,
-             text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+        const std::string text = "{\"ok\":true,\"lost\":" + std::to_string(listener.lost) +
+                                 ",\"events\":[" + listener.events + "]}";
+        listener.events.clear();
+        send(*listener.connection, text);
     }
 }
 

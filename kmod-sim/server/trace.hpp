@@ -5,7 +5,7 @@
 
 #include "kmod-sim/server/connection.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ class Tracer {
         Connection* connection;
         std::uint32_t root; // only calls of this process and its descendants; 0: of all
         std::unordered_set<std::uint32_t> inside, outside; // pids that were looked at
-        nlohmann::json events = nlohmann::json::array();
+        std::string events;                                // JSON objects, separated by commas
         std::uint64_t lost = 0; // dropped because the listener does not read
     };
 
