@@ -2,6 +2,7 @@
 # The HAL: wire to types, scheduling, channels, snapshots, processes, actions.
 asc_add_test(test_hal_wire_types SOURCES test_hal_wire_types.cpp LIBS asc_hal)
 asc_add_test(test_hal_schedule SOURCES test_hal_schedule.cpp LIBS asc_hal)
+asc_add_test(test_hal_socket SOURCES test_hal_socket.cpp LIBS asc_hal)
 asc_add_test(test_hal_processes SOURCES test_hal_processes.cpp LIBS asc_hal)
 if(TARGET sim_host)
     asc_add_test(test_hal_snapshot SOURCES test_hal_snapshot.cpp LIBS asc_hal sim_host)
