@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// /sys/kernel/config/davinci_sim: devices by hand. mkdir N takes a free id; its attributes are the
-// fields of the device (config_fields.def), its error history and, last, `enable`. What is wrong is
-// refused by the write that says it; rmdir takes the device out again.
+// /sys/kernel/config/davinci_sim: the machine by hand. Its attributes are names and
+// `residents_settled`. mkdir N takes a free id; its attributes are the
+// fields of the device (kmod-sim/core/device_fields.def), its error history and, last, `enable`.
+// What is wrong is refused by the write that says it; rmdir takes the device out again.
 #include <linux/configfs.h>
 #include <linux/ctype.h>
 #include <linux/module.h>
@@ -107,7 +108,7 @@ static ssize_t store_text(struct device_item* device, char* field, size_t room, 
     FIELD(name, "%s", store_text, device->config.name, sizeof(device->config.name))
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtype-limits"
-#include "kmod-sim/linux/config_fields.def"
+#include "kmod-sim/core/device_fields.def"
 #pragma GCC diagnostic pop
 
 // ---- error history ----
@@ -214,7 +215,7 @@ static struct configfs_attribute* device_attributes[] = {
 #define U32(name, ...) &device_attr_##name,
 #define S32(name, ...) &device_attr_##name,
 #define TEXT(name, ...) &device_attr_##name,
-#include "kmod-sim/linux/config_fields.def"
+#include "kmod-sim/core/device_fields.def"
     &device_attr_ecc_single,
     &device_attr_ecc_double,
     &device_attr_ecc_single_lifetime,
@@ -272,10 +273,68 @@ static void drop_device(struct config_group* parent, struct config_item* item) {
     config_item_put(item);
 }
 
+// ---- the machine's own attributes ----
+
+static ssize_t store_name(char* field, size_t room, const char* text, size_t length) {
+    size_t used = length, index;
+    if (used && text[used - 1] == '\n')
+        --used;
+    if (used >= room)
+        return -E2BIG;
+    for (index = 0; index < used; ++index)
+        if (!isprint(text[index]))
+            return -EINVAL;
+    davsim_lock_system();
+    memset(field, 0, room);
+    memcpy(field, text, used);
+    davsim_unlock_system();
+    return (ssize_t)length;
+}
+
+#define NAME(name)                                                                                 \
+    static ssize_t machine_##name##_show(struct config_item* item, char* text) {                   \
+        ssize_t length;                                                                            \
+        davsim_lock_system();                                                                      \
+        length = sysfs_emit(text, "%s\n", davsim.sim->name);                                       \
+        davsim_unlock_system();                                                                    \
+        return length;                                                                             \
+    }                                                                                              \
+    static ssize_t machine_##name##_store(struct config_item* item, const char* text,              \
+                                          size_t length) {                                         \
+        return store_name(davsim.sim->name, sizeof(davsim.sim->name), text, length);               \
+    }                                                                                              \
+    CONFIGFS_ATTR(machine_, name);
+
+NAME(profile)
+NAME(driver_version)
+
+static ssize_t machine_residents_settled_show(struct config_item* item, char* text) {
+    return sysfs_emit(text, "%u\n", READ_ONCE(davsim.sim->residents_settled));
+}
+
+// The processes that hold memory now are the profile's own: the declared load goes with them.
+static ssize_t machine_residents_settled_store(struct config_item* item, const char* text,
+                                               size_t length) {
+    bool on;
+    int result = kstrtobool(text, &on);
+    if (result)
+        return result;
+    if (!on)
+        return -EINVAL; // there is no way back
+    davsim_lock_system();
+    sim_residents_settled(davsim.sim);
+    davsim_unlock_system();
+    return (ssize_t)length;
+}
+CONFIGFS_ATTR(machine_, residents_settled);
+
+static struct configfs_attribute* machine_attributes[] = {
+    &machine_attr_profile, &machine_attr_driver_version, &machine_attr_residents_settled, NULL};
+
 static struct configfs_group_operations folder_operations = {.make_group = make_device,
                                                              .drop_item = drop_device};
-static const struct config_item_type folder_type = {.ct_group_ops = &folder_operations,
-                                                    .ct_owner = THIS_MODULE};
+static const struct config_item_type folder_type = {
+    .ct_group_ops = &folder_operations, .ct_attrs = machine_attributes, .ct_owner = THIS_MODULE};
 static struct configfs_subsystem subsystem = {
     .su_group = {.cg_item = {.ci_namebuf = DAVSIM_NAME, .ci_type = &folder_type}}};
 

@@ -91,15 +91,6 @@ static int write_grants(char* line) {
     return davsim_grant(line);
 }
 
-static int write_settled(char* line) {
-    if (strcmp(line, "1"))
-        return -EINVAL;
-    davsim_lock_system();
-    sim_residents_settled(davsim.sim);
-    davsim_unlock_system();
-    return 0;
-}
-
 static int write_let_go(char* line) {
     if (strcmp(line, "1"))
         return -EINVAL;
@@ -218,7 +209,7 @@ static const struct entry entries[] = {
     {"rules", show_rules, write_rule}, {"error", show_error, NULL},
     {"journal", show_journal, NULL},   {"state", show_state, NULL},
     {"hotplug", NULL, write_hotplug},  {"grants", show_grants, write_grants},
-    {"settled", NULL, write_settled},  {"let_go", NULL, write_let_go},
+    {"let_go", NULL, write_let_go},
 };
 
 static int open_entry(struct inode* inode, struct file* file) {

@@ -11,7 +11,7 @@ void davsim_default_config(struct sim_device_config* config, u32 index) {
 #define U32(name, least, most, value) config->name = value;
 #define S32(name, least, most, value) config->name = value;
 #define TEXT(name, value) strscpy(config->name, value, sizeof(config->name));
-#include "kmod-sim/linux/config_fields.def"
+#include "kmod-sim/core/device_fields.def"
     config->device_id = config->physical_id = config->card = index;
     config->bandwidth_domain = config->slot_id = index;
     config->pci_bus = index + 1;

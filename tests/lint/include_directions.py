@@ -23,6 +23,7 @@ TABLE = {
     "kmod-sim/host/": ("ioctl/", "kmod-sim/core/", "kmod-sim/abi/", "faultinject/core/"),
     "kmod-sim/server/": ("ioctl/", "kmod-sim/core/", "kmod-sim/abi/", "kmod-sim/host/",
                          "faultinject/core/"),
+    "kmod-sim/load/": ("ioctl/", "kmod-sim/core/", "kmod-sim/host/", "faultinject/core/"),
     "hal/": ("ioctl/",),
     "hal/inproc": ("hal/", "ioctl/", "kmod-sim/core/", "kmod-sim/abi/", "kmod-sim/host/"),
     "hal/dcmi/": ("hal/", "ioctl/"),
