@@ -26,17 +26,17 @@ void require(bool holds) {
         std::abort();
 }
 
-constexpr std::uint64_t kArgument = 0x10000, kInput = 0x20000, kOutput = 0x30000, kData = 0x40000,
-                        kEnd = 0x50000;
+constexpr std::uint64_t kArgument = 0x10000, kInput = 0x20000, kOutput = 0x30000, kData = 0x40000;
+constexpr std::uint64_t kRoom = 0x2000; // at each of them
+constexpr std::uint64_t kEnd = kData + kRoom;
 
-// Pages of memory at fixed addresses. A byte that was read is another one the next time.
+// Four rooms of memory. A byte that was read is another one the next time.
 class HostileMemory {
   public:
-    HostileMemory() : bytes_(kEnd - kArgument) {}
+    HostileMemory() : bytes_(4 * kRoom) {}
     void put(std::uint64_t address, const void* from, std::size_t size) {
-        if (size != 0)
-            std::memcpy(bytes_.data() + (address - kArgument), from,
-                        std::min<std::size_t>(size, kEnd - address));
+        if (std::uint8_t* to = find(address, size); to != nullptr && size != 0)
+            std::memcpy(to, from, size);
     }
     void arm(unsigned flip, unsigned failing_read, unsigned failing_write) {
         flip_ = flip;
@@ -46,15 +46,17 @@ class HostileMemory {
     abi_memory access() { return {&HostileMemory::read, &HostileMemory::write, this}; }
 
   private:
-    bool inside(std::uint64_t address, std::uint32_t length) const {
-        return address >= kArgument && address < kEnd && length <= kEnd - address;
+    std::uint8_t* find(std::uint64_t address, std::uint64_t length) {
+        const std::uint64_t room = (address >> 16U) - 1, offset = address & 0xFFFF;
+        if (address < kArgument || room > 3 || offset > kRoom || length > kRoom - offset)
+            return nullptr;
+        return bytes_.data() + room * kRoom + offset;
     }
     static int read(void* context, void* to, std::uint64_t address, std::uint32_t length) {
         auto& memory = *static_cast<HostileMemory*>(context);
-        if (!memory.inside(address, length) ||
-            (memory.failing_read_ != 0 && --memory.failing_read_ == 0))
+        std::uint8_t* at = memory.find(address, length);
+        if (at == nullptr || (memory.failing_read_ != 0 && --memory.failing_read_ == 0))
             return -1;
-        std::uint8_t* at = memory.bytes_.data() + (address - kArgument);
         std::memcpy(to, at, length);
         if (memory.flip_ != 0 && length != 0) // another thread writes meanwhile
             at[memory.flip_ % length] =
@@ -63,10 +65,10 @@ class HostileMemory {
     }
     static int write(void* context, std::uint64_t address, const void* from, std::uint32_t length) {
         auto& memory = *static_cast<HostileMemory*>(context);
-        if (!memory.inside(address, length) ||
-            (memory.failing_write_ != 0 && --memory.failing_write_ == 0))
+        std::uint8_t* at = memory.find(address, length);
+        if (at == nullptr || (memory.failing_write_ != 0 && --memory.failing_write_ == 0))
             return -1;
-        std::memcpy(memory.bytes_.data() + (address - kArgument), from, length);
+        std::memcpy(at, from, length);
         return 0;
     }
     std::vector<std::uint8_t> bytes_;
