@@ -62,12 +62,13 @@ std::string bash_completion(const Program& program) {
     for (const Verb& verb : program.verbs) {
         std::vector<std::string> spellings;
         add_options(verb.options, spellings);
-        add_options(program.common, spellings);
+        const std::vector<Option> common = common_options_of(program, &verb);
+        add_options(common, spellings);
         std::ranges::sort(spellings);
         spellings.erase(std::ranges::unique(spellings).begin(), spellings.end());
         for (const Option& option : verb.options)
             values += value_branch(option, verb.name);
-        for (const Option& option : program.common)
+        for (const Option& option : common)
             values += value_branch(option, verb.name);
         std::vector<std::string_view> words = following(program, verb.name);
         options += fmt::format("    '{}') words='{} {}' ;;\n", verb.name, fmt::join(spellings, " "),

@@ -164,7 +164,7 @@ std::string help_text(const Program& program, const Verb* verb) {
         out += "\nOptions:\n" + option_lines(verb->options);
     if (!verb->notes.empty())
         out += "\n" + paragraphs(verb->notes);
-    return out + "\nOptions of every command:\n" + option_lines(program.common) +
+    return out + "\nOptions of every command:\n" + option_lines(common_options_of(program, verb)) +
            status_lines(program);
 }
 

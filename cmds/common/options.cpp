@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <vector>
 
 namespace asc::cmds {
 
@@ -68,22 +67,9 @@ std::string spelled(const Option& option) {
                                  : fmt::format("--{}", option.name);
 }
 
-const Option* find_option(std::span<const Option* const> options, std::string_view key) {
-    for (const Option* option : options)
-        if (key == option->name)
-            return option;
-    return nullptr;
-}
-
-std::vector<const Option*> options_of(const Program& program, const Verb* verb) {
-    std::vector<const Option*> all;
-    if (verb != nullptr)
-        for (const Option& option : verb->options)
-            all.push_back(&option);
-    for (const Option& option : program.common)
-        if (find_option(all, option.name) == nullptr)
-            all.push_back(&option);
-    return all;
+const Option* find_option(std::span<const Option> options, std::string_view key) {
+    const auto found = std::ranges::find(options, key, &Option::name);
+    return found == options.end() ? nullptr : &*found;
 }
 
 // Empty when the value is right, else the complaint.
@@ -110,15 +96,15 @@ std::string complaint_about(const Option& option, const std::string& value) {
     return {};
 }
 
-po::options_description describe(std::span<const Option* const> options) {
+po::options_description describe(std::span<const Option> options) {
     po::options_description description;
-    for (const Option* option : options) {
-        std::string name(option->name);
-        if (option->letter != '\0')
-            name.append(",").append(1, option->letter);
-        if (option->takes == Takes::nothing)
+    for (const Option& option : options) {
+        std::string name(option.name);
+        if (option.letter != '\0')
+            name.append(",").append(1, option.letter);
+        if (option.takes == Takes::nothing)
             description.add_options()(name.c_str(), "");
-        else if (option->optional_value)
+        else if (option.optional_value)
             description.add_options()(name.c_str(), po::value<std::string>()->implicit_value(""),
                                       "");
         else
@@ -127,21 +113,21 @@ po::options_description describe(std::span<const Option* const> options) {
     return description;
 }
 
-std::string unknown_option(const std::string& name, std::span<const Option* const> options) {
+std::string unknown_option(const std::string& name, std::span<const Option> options) {
     std::string text = fmt::format("unknown option '{}'", printable(name));
     const std::string_view bare =
         std::string_view(name).substr(std::min(name.find_first_not_of('-'), name.size()));
     std::vector<std::string_view> known;
-    for (const Option* option : options)
-        if (!option->hidden)
-            known.push_back(option->name);
+    for (const Option& option : options)
+        if (!option.hidden)
+            known.push_back(option.name);
     if (const std::string_view near = nearest(bare, known); !near.empty())
         text += fmt::format("; did you mean '--{}'?", near);
     return text;
 }
 
-std::expected<std::vector<po::option>, std::string>
-tokens_of(const std::vector<std::string>& words, std::span<const Option* const> options) {
+std::expected<std::vector<po::option>, std::string> tokens_of(const std::vector<std::string>& words,
+                                                              std::span<const Option> options) {
     // The library's own guessing of shortened names is off: a script must not break when a name
     // joins the table.
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
@@ -164,6 +150,19 @@ tokens_of(const std::vector<std::string>& words, std::span<const Option* const> 
 
 std::span<const Option> common_options() {
     return kCommon;
+}
+
+std::vector<Option> common_options_of(const Program& program, const Verb* verb) {
+    std::vector<Option> options;
+    for (const Option& option : program.common) {
+        const bool left_out =
+            verb != nullptr &&
+            (find_option(verb->options, option.name) != nullptr ||
+             std::ranges::find(verb->without, option.name) != verb->without.end());
+        if (!left_out)
+            options.push_back(option);
+    }
+    return options;
 }
 
 std::string_view Arguments::text(std::string_view name, std::string_view otherwise) const {
@@ -234,7 +233,9 @@ std::expected<Arguments, std::string> parse_arguments(const Program& program,
             fmt::format("no command '{}'{}", printable(words[0]),
                         near.empty() ? std::string() : fmt::format("; did you mean '{}'?", near)));
     }
-    const std::vector<const Option*> options = options_of(program, match.verb);
+    std::vector<Option> options = common_options_of(program, match.verb);
+    if (match.verb != nullptr)
+        options.insert(options.end(), match.verb->options.begin(), match.verb->options.end());
     const std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(match.words),
                                         words.end());
     const auto tokens = tokens_of(rest, options);

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace asc::cmds {
 
@@ -31,6 +32,7 @@ struct Verb {
     std::string_view text; // one sentence
     std::span<const Option> options;
     std::string_view notes = {}; // paragraphs below the options in help and manual
+    std::span<const std::string_view> without = {}; // common options that make no sense here
 };
 
 struct StatusText {
@@ -49,6 +51,9 @@ struct Program {
 
 // What every command takes: backend, timeout, output, query, watch, count, ascii, help.
 std::span<const Option> common_options();
+
+// The common options that a verb takes: those not among `without` and not its own.
+std::vector<Option> common_options_of(const Program& program, const Verb* verb);
 
 class Arguments {
   public:

@@ -97,6 +97,11 @@ void Streams::error(std::string_view text) {
         out.write(printable(text, style.charset).append("\n"));
 }
 
+void Streams::usage_error(std::string_view text, std::string_view usage) {
+    error(text);
+    write_all(STDERR_FILENO, std::string(usage).append("\n"));
+}
+
 int Streams::finish(int status, int when_unwritable) {
     out.flush();
     if (const int error = out.error(); error != 0) {

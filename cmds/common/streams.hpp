@@ -44,6 +44,9 @@ class Streams {
     // A notice that says why the command fails. With ASC_COMPAT=vendor it stands on stdout too.
     void error(std::string_view text);
 
+    // An error and the line of usage after it: two lines on stderr.
+    void usage_error(std::string_view text, std::string_view usage);
+
     // Flushes. A full disk and the like becomes an error with `when_unwritable` as status.
     int finish(int status, int when_unwritable);
 
