@@ -142,6 +142,15 @@ static int is_legal(const char* errors, int32_t code) {
     return 0;
 }
 
+// How a command says that it is not permitted (driver-abi.md 6, 10.1, 10.2).
+static int32_t denial_of(const struct dv_command_info* info) {
+    if (info->kind == DV_KIND_DMP)
+        return DV_E_NOT_PERMITTED;
+    if (info->kind == DV_KIND_IOCTL && info->module == DV_MOD_HDC)
+        return DV_HDC_PERMISSION;
+    return -13; // EACCES
+}
+
 int fi_error_check(const char* pattern, int32_t code, const struct fi_span* span,
                    struct fi_error* error) {
     char name[FI_NAME_MAX];
@@ -149,7 +158,8 @@ int fi_error_check(const char* pattern, int32_t code, const struct fi_span* span
     for (id = 1; id < DV_CMD_COUNT; ++id) {
         const char* errors = dv_command(id)->errors;
         name_of(id, name);
-        if (!fi_command_matches(pattern, name) || !errors[0] || is_legal(errors, code))
+        if (!fi_command_matches(pattern, name) || !errors[0] ||
+            is_legal(errors, code ? code : denial_of(dv_command(id))))
             continue;
         fi_say_start(error, span->first);
         fi_say_span(error, span);

@@ -54,7 +54,8 @@ int fi_command_check(const char* pattern, const struct fi_span* span, struct fi_
 // Errno by name, 0 when unknown; fi_say_errnos lists the names.
 int fi_errno(const struct fi_span* name);
 void fi_say_errnos(struct fi_error* error);
-// The error is legal for every command that the pattern matches; else -1 and the legal ones.
+// The error (0: each command's own "not permitted") is legal for every command that the pattern
+// matches; else -1 and the legal ones.
 int fi_error_check(const char* pattern, int32_t code, const struct fi_span* span,
                    struct fi_error* error);
 

@@ -125,7 +125,8 @@ static int finish_surface(struct parse* parse) {
     }
     if (!rule->error || (has(parse, K_FORCE) && fi_span_is(&parse->span[K_FORCE], "yes")))
         return 0;
-    return fi_error_check(rule->command, rule->error, &parse->span[key], parse->error);
+    return fi_error_check(rule->command, mode == FI_MODE_DENY ? 0 : rule->error, &parse->span[key],
+                          parse->error);
 }
 
 // What holds between keys, once all are read.

@@ -11,7 +11,7 @@
 //                               0x), both need dev=; without dev= each firing picks a device
 //   isolation-fails             taking a page with a double-bit error out of use fails
 //   surface cmd=NAME mode=err errno=NAME|code=N [force=yes]
-//   surface cmd=NAME mode=deny [force=yes]                  (EACCES)
+//   surface cmd=NAME mode=deny [force=yes]     EACCES; 41 of HDC, 46 of DMP
 //   surface cmd=NAME mode=delay ms=N [interruptible=yes|no]
 //   surface cmd=NAME mode=never [interruptible=yes|no]
 // For every rule: dev=N probability=PERCENT interval=N times=N space=N nth=N after=TIME for=TIME

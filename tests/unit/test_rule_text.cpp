@@ -352,6 +352,9 @@ TEST_F(RuleText, IllegalErrorsNeedForce) {
     bad("surface cmd=udis.soc_max_temp mode=err code=^5", {"\"5\" is no error of"});
     bad("surface cmd=hdc.connect mode=^deny", {"hdc.connect", "9 12 17 18 20"});
     good("surface cmd=hdc.connect mode=deny force=yes");
+    good("surface cmd=hdc.send mode=deny");
+    good("surface cmd=dmp.* mode=deny");
+    bad("surface cmd=davsim.info mode=^deny", {"\"deny\" is no error of davsim.info"});
     bad("surface cmd=* mode=err errno=^EIO", {"manager.bind"});
     good("surface cmd=udis.* mode=err errno=ENODEV");
 }
