@@ -32,8 +32,9 @@ for their, our in zip(theirs["devices"], ours["devices"]):
     same(at + " bus id", bus, our["bus_id"].split(":", 1)[1].lower())
     same(at + " PCI address by both ways", tuple(their["pci_address"]),
          (their["pci"]["bus"], their["pci"]["slot"], their["pci"]["function"]))
-    for key in ("temperature_c", "power_w", "hbm_total_mib", "hbm_used_mib", "ai_core_percent", "firmware_version"):
+    for key in ("temperature_c", "power_w", "hbm_total_mib", "hbm_used_mib", "firmware_version"):
         same(f"{at} {key}", their[key], our[key])
+    same(at + " aicore_percent", their["ai_core_percent"], our["aicore_percent"])
     same(at + " health", ["OK", "Warning", "Alarm", "Critical"][their["health"]], our["health"])
     for key in ("single_bit", "double_bit", "single_bit_lifetime", "double_bit_lifetime", "pages_offlined"):
         same(f"{at} ecc {key}", their["ecc"][key], our["ecc"][key])
