@@ -155,10 +155,11 @@ std::expected<std::unique_ptr<Machine>, std::string> Machine::blank(const Blank&
     std::memset(state->arena.get(), 0, size);
 
     const sim_ident self = self_identity();
-    state->start_ns = steady_ns();
+    state->start_ns = steady_ns() - what.now_ns; // may wrap around, and back in present()
     sim_config config{};
     config.limits = state->limits;
     config.seed = options.seed;
+    config.now_ns = what.now_ns;
     config.wall_ms = options.wall_ms != 0           ? options.wall_ms
                      : options.clock == Clock::real ? system_ms()
                                                     : kVirtualEpochMs;

@@ -85,6 +85,7 @@ class Machine {
         std::uint32_t device_slots = 0;
         std::string driver_version, profile;
         bool old_abi = false;
+        std::uint64_t now_ns = 0;
     };
     static std::expected<std::unique_ptr<Machine>, std::string>
     blank(const Blank& what, const MachineOptions& options);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The start state of a machine: devices of the profile, their error history, scripted residents.
 #include "kmod-sim/host/machine_state.hpp"
+#include "kmod-sim/host/state_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -41,32 +42,48 @@ std::string of_resident(const ResidentProfile& resident, const std::string& what
            what + ": " + std::strerror(error);
 }
 
-// What the holder process of the server does, call by call (server/holder.cpp).
-std::expected<void, std::string> play(Machine& machine, const ResidentProfile& resident,
-                                      std::uint32_t number) {
-    const sim_ident ident = scripted_ident(resident, number);
+// An open control node bound to the extension, and the open device node.
+struct Files {
+    std::uint32_t control = 0, node = 0;
+};
+
+int ask(Machine& machine, const Files& files, const sim_ident& ident, std::uint32_t number,
+        void* argument) {
+    return machine
+        .call(files.control, number, reinterpret_cast<std::uint64_t>(argument), ident.pid,
+              own_memory(), std::chrono::steady_clock::now())
+        .result;
+}
+
+// The calls of the holder process, in its order (server/holder.cpp).
+std::expected<Files, std::string> open_files(Machine& machine, const ResidentProfile& resident,
+                                             const sim_ident& ident) {
     const auto control = machine.open(DV_NODE_IS_MANAGER, 0, ident);
     if (!control)
         return std::unexpected(of_resident(resident, "open the control node", control.error()));
     const auto node = machine.open(DV_NODE_IS_DEVICE, resident.device, ident);
     if (!node)
         return std::unexpected(of_resident(resident, "open the device", node.error()));
+    const Files files{*control, *node};
     dv_bind bind{};
     std::strcpy(bind.module_name, DS_MODULE_NAME);
+    if (const int result = ask(machine, files, ident, DV_IOCTL_BIND, &bind); result != 0)
+        return std::unexpected(of_resident(resident, "bind", std::abs(result)));
+    return files;
+}
+
+std::expected<void, std::string> play(Machine& machine, const ResidentProfile& resident,
+                                      std::uint32_t number) {
+    const sim_ident ident = scripted_ident(resident, number);
+    const auto files = open_files(machine, resident, ident);
+    if (!files)
+        return std::unexpected(files.error());
     ds_alloc alloc{};
     alloc.size = sizeof(alloc);
     alloc.device_id = resident.device;
     alloc.bytes = resident.mib << 20U;
     alloc.flags = DS_ALLOC_CONTEXT;
-    const auto ask = [&](std::uint32_t ioctl_number, void* argument) {
-        return machine
-            .call(*control, ioctl_number, reinterpret_cast<std::uint64_t>(argument), ident.pid,
-                  own_memory(), std::chrono::steady_clock::now())
-            .result;
-    };
-    if (const int result = ask(DV_IOCTL_BIND, &bind); result != 0)
-        return std::unexpected(of_resident(resident, "bind", std::abs(result)));
-    if (const int result = ask(DS_ALLOC, &alloc); result != 0)
+    if (const int result = ask(machine, *files, ident, DS_ALLOC, &alloc); result != 0)
         return std::unexpected(of_resident(
             resident, "hold " + std::to_string(resident.mib) + " MiB", std::abs(result)));
     if (!resident.dead)
@@ -74,8 +91,8 @@ std::expected<void, std::string> play(Machine& machine, const ResidentProfile& r
     const auto rule = machine.add_rule(zombie_rule(ident.pid));
     if (!rule)
         return std::unexpected(of_resident(resident, rule.error(), EINVAL));
-    machine.release(*control);
-    machine.release(*node);
+    machine.release(files->control);
+    machine.release(files->node);
     machine.clear_rule(*rule);
     return {};
 }
@@ -103,6 +120,49 @@ std::expected<void, std::string> Machine::State::add_device(const DeviceProfile&
     if (result < 0)
         return std::unexpected("device " + std::to_string(device.config.device_id) +
                                " cannot be added: " + std::strerror(-result));
+    return {};
+}
+
+bool Machine::adopt_owner(std::uint32_t device, std::uint32_t owner, std::uint32_t pid) {
+    return with_sim([&](::sim& model) {
+        const sim_client* control = nullptr;
+        for (std::uint32_t slot = 0; slot < model.limits.client_count; ++slot) {
+            const sim_client& client = model.client[slot];
+            if (client.ordinal != 0 && client.ident.pid == pid &&
+                client.node == DV_NODE_IS_MANAGER && client.module == DV_MOD_DAVSIM)
+                control = &client;
+        }
+        if (control == nullptr || device >= model.limits.device_count || owner >= SIM_OWNERS_MAX ||
+            model.device[device].owner[owner].used == 0)
+            return false;
+        auto& place = model.device[device];
+        sim_owner& adopted = place.owner[owner];
+        adopted.ended = 0;
+        adopted.scripted = (control->ident.flags & DS_PROCESS_SCRIPTED) != 0 ? 1 : 0;
+        adopted.pid = control->ident.pid;
+        adopted.ns_pid = control->ident.ns_pid;
+        adopted.uid = control->ident.uid;
+        adopted.start_time = control->ident.start_time;
+        adopted.pid_namespace = control->ident.pid_namespace;
+        for (std::uint32_t i = 0; i < place.extent_count; ++i)
+            if (place.extent[i].owner == owner)
+                place.extent[i].client = control->ordinal;
+        sim_touch(&model);
+        return true;
+    });
+}
+
+std::expected<void, std::string> adopt_scripted(LoadedState& state) {
+    for (std::uint32_t i = 0; i < state.owners.size(); ++i) {
+        const SavedOwner& owner = state.owners[i];
+        const ResidentProfile resident{owner.device, owner.bytes >> 20U, owner.name, false};
+        const sim_ident ident = scripted_ident(resident, i);
+        const auto files = open_files(*state.machine, resident, ident);
+        if (!files)
+            return std::unexpected(files.error());
+        if (!state.machine->adopt_owner(owner.device, owner.owner, ident.pid))
+            return std::unexpected(of_resident(resident, "adopt its memory", ESRCH));
+    }
     return {};
 }
 
