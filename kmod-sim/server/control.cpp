@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The control protocol: one JSON object asks, one answers (docs/socket-protocol.md). For davsim
 // alone; what clients may steer goes over the wire's extension.
+#include "kmod-sim/host/state_file.hpp"
 #include "kmod-sim/server/client.hpp"
 #include "kmod-sim/server/server.hpp"
 
@@ -97,7 +98,41 @@ Json Server::answer_control(Connection& connection, const Json& question) {
     }
     if (verb == "add-device")
         return add_device(question);
-    return refusal(kFailed, "'" + verb + "' is not there yet");
+    if (verb == "save")
+        return {{"ok", true}, {"state", sim::save_state(*machine_)}};
+    if (!question.contains("state") || !question["state"].is_string())
+        return refusal(kUsage, "load needs the text of a state");
+    return load(connection, question["state"].get_ref<const std::string&>());
+}
+
+// The file is read whole before anything changes; the exchange itself waits until the loop's
+// callbacks are done.
+Json Server::load(Connection& connection, const std::string& text) {
+    std::set<std::string> foreign;
+    for (const auto& [ordinal, life] : lives_)
+        if (!residents_.is_resident(life->ident.pid))
+            foreign.insert("pid " + std::to_string(life->ident.pid) + " (" + life->ident.name +
+                           ")");
+    if (!foreign.empty())
+        return refusal(
+            kFailed,
+            "nodes are open in " + *foreign.begin() +
+                (foreign.size() > 1 ? " and " + std::to_string(foreign.size() - 1) + " more" : "") +
+                ": a machine is not exchanged under them");
+    sim::MachineOptions options;
+    options.host = machine_->host();
+    options.client_limit = kClientLimit;
+    auto loaded = sim::load_state(text, options);
+    if (!loaded)
+        return refusal(kFailed, loaded.error());
+    later_.push_back([this, fd = connection.socket.get(),
+                      state = std::make_shared<sim::LoadedState>(std::move(*loaded))] {
+        const auto done = exchange(*state);
+        const auto waiting = connections_.find(fd);
+        if (waiting != connections_.end() && waiting->second->kind == Connection::Kind::control)
+            answer(*waiting->second, done ? Json{{"ok", true}} : refusal(kFailed, done.error()));
+    });
+    return nullptr;
 }
 
 Json Server::status() {

@@ -46,40 +46,57 @@ namespace {
 struct Start {
     std::unique_ptr<sim::Machine> machine;
     std::vector<Resident> residents;
+    std::vector<sim::SavedOwner> owners;
+    bool loaded = false;
 };
 
-std::expected<Start, Failure> from_profile(const LaunchOptions& options) {
+std::expected<Start, Failure> from_profile(const LaunchOptions& options,
+                                           sim::MachineOptions machine_options) {
     auto profile = sim::load_profile(options.profile);
     if (!profile)
         return std::unexpected(Failure{kUsage, profile.error()});
-    sim::MachineOptions machine_options;
-    machine_options.seed = options.seed;
-    machine_options.clock = options.clock;
-    machine_options.host = "socket";
-    machine_options.scripted_residents = false;
-    machine_options.client_limit = kClientLimit;
     auto machine = sim::Machine::create(*profile, machine_options);
     if (!machine)
         return std::unexpected(
             Failure{kFailed, "profile " + options.profile + ": " + machine.error()});
-    Start start{std::move(*machine), {}};
+    Start start{std::move(*machine), {}, {}, false};
     for (const sim::ResidentProfile& resident : profile->residents)
         start.residents.push_back(Resident::from(resident));
     return start;
+}
+
+std::expected<Start, Failure> from_state(const LaunchOptions& options,
+                                         const sim::MachineOptions& machine_options) {
+    const auto text = read_state_file(options.state);
+    if (!text)
+        return std::unexpected(Failure{kFailed, text.error()});
+    auto state = sim::load_state(*text, machine_options, options.clock_given);
+    if (!state)
+        return std::unexpected(Failure{kFailed, options.state + ": " + state.error()});
+    return Start{std::move(state->machine), {}, std::move(state->owners), true};
 }
 
 } // namespace
 
 std::expected<std::unique_ptr<Server>, Failure> launch(Loop& loop, const LaunchOptions& options,
                                                        ServerOptions server_options) {
-    auto start = from_profile(options);
+    sim::MachineOptions machine_options;
+    machine_options.seed = options.seed;
+    machine_options.clock = options.clock;
+    machine_options.host = "socket";
+    machine_options.scripted_residents = false;
+    machine_options.client_limit = kClientLimit;
+    auto start = options.state.empty() ? from_profile(options, machine_options)
+                                       : from_state(options, machine_options);
     if (!start)
         return std::unexpected(start.error());
     server_options.owner_is_root = options.as_root;
     auto server = Server::create(loop, std::move(start->machine), server_options);
     if (!server)
         return std::unexpected(Failure{kFailed, server.error()});
-    if (auto settled = (*server)->settle(start->residents); !settled)
+    if (auto settled = start->loaded ? (*server)->settle_owners(start->owners)
+                                     : (*server)->settle(start->residents);
+        !settled)
         return std::unexpected(Failure{kFailed, settled.error()});
     for (const std::string& rule : options.rules)
         if (auto added = (*server)->machine().add_rule(rule); !added)

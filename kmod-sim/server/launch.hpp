@@ -32,6 +32,9 @@ std::expected<LaunchOptions, std::string> read_launch_options(const Options& opt
 std::expected<std::unique_ptr<Server>, Failure> launch(Loop& loop, const LaunchOptions& options,
                                                        ServerOptions server);
 
+// The text of a state file, bounded (state_verbs.cpp).
+std::expected<std::string, std::string> read_state_file(const std::string& path);
+
 // A directory that only this user may enter, made when it is missing; the error says why not.
 std::expected<void, std::string> private_directory(const std::string& path);
 // Where a started simulator listens unless told otherwise.

@@ -136,6 +136,30 @@ std::expected<void, std::string> Server::settle(const std::vector<Resident>& res
     return {};
 }
 
+std::expected<void, std::string> Server::settle_owners(const std::vector<sim::SavedOwner>& owners) {
+    for (const sim::SavedOwner& owner : owners) {
+        const Resident resident{owner.device, 0, owner.name, false, static_cast<int>(owner.owner)};
+        if (auto settled = residents_.settle(resident); !settled)
+            return settled;
+    }
+    return {};
+}
+
+// The machine goes and the loaded one takes its place. Only residents have nodes open.
+std::expected<void, std::string> Server::exchange(sim::LoadedState& state) {
+    residents_.end_all();
+    while (!lives_.empty()) {
+        for (const auto& [ordinal, life] : lives_)
+            close(*life); // a client that has opened a node since loses it
+        bury();
+    }
+    finish_calls(); // those of the files that have gone end with them
+    machine_ = std::move(state.machine);
+    due_ = armed_for_ = SIM_NEVER;
+    busy_ = true;
+    return settle_owners(state.owners);
+}
+
 int Server::turn(int timeout_ms) {
     after_work();
     arm_timer();

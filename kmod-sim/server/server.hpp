@@ -3,7 +3,7 @@
 // simulated machine. One thread, one epoll loop; nothing is polled when nothing is due.
 #pragma once
 
-#include "kmod-sim/host/machine.hpp"
+#include "kmod-sim/host/state_file.hpp"
 #include "kmod-sim/server/connection.hpp"
 #include "kmod-sim/server/loop.hpp"
 #include "kmod-sim/server/residents.hpp"
@@ -53,6 +53,8 @@ class Server {
 
     // Starts a holder for each resident, one after the other, and returns when all are settled.
     std::expected<void, std::string> settle(const std::vector<Resident>& residents);
+    // The same for the live owners of a loaded machine: holders stand for them.
+    std::expected<void, std::string> settle_owners(const std::vector<sim::SavedOwner>& owners);
     // From now on clients find the socket.
     std::expected<void, std::string> publish();
 
@@ -102,7 +104,8 @@ class Server {
     void answer(Connection& connection, const nlohmann::json& answer);
     nlohmann::json status();
     nlohmann::json add_device(const nlohmann::json& question);
-    nlohmann::json load(const nlohmann::json& state);
+    nlohmann::json load(Connection& connection, const std::string& text);
+    std::expected<void, std::string> exchange(sim::LoadedState& state);
     bool is_owner(const Connection& connection) const;
 
     Loop& loop_;

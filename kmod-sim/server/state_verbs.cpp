@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // davsim save and load: the machine's state as a file.
 #include "kmod-sim/server/client.hpp"
+#include "kmod-sim/server/launch.hpp"
 #include "kmod-sim/server/verbs.hpp"
 
 #include <nlohmann/json.hpp>
