@@ -10,7 +10,7 @@
 #   A libFuzzer program (preset fuzz) and its smoke run over tests/fuzz/corpus/NAME as a test. The number
 #   of runs is ASC_FUZZ_RUNS.
 
-set(ASC_FUZZ_RUNS 200000 CACHE STRING "Runs of each fuzzer in its smoke test")
+set(ASC_FUZZ_RUNS 20000 CACHE STRING "Runs of each fuzzer in its smoke test")
 
 # A sanitizer costs time: 5 times is what thread sanitizer needs at worst.
 function(asc_test_timeout variable seconds)

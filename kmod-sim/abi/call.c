@@ -241,7 +241,7 @@ static int32_t apply_surface(struct abi_call* call, int* done) {
 static void journal_call(struct abi_call* call) {
     const struct abi_request* request = call->request;
     if (call->info->effect == DV_EFFECT_READ || call->info->module == DV_MOD_HDC ||
-        !(request->scope & DV_SCOPE_SYSTEM))
+        !(request->scope & DV_SCOPE_SYSTEM) || (request->scratch[SCRATCH_FLAGS] & ABI_F_QUIET))
         return;
     sim_journal(call->sim, request->device, DS_J_CALL, request->command, call->client->ordinal,
                 (uint32_t)request->result, request->number, 0);
@@ -256,6 +256,16 @@ static void locate(struct abi_call* call) {
     else if (call->info->id == DV_CMD_URD_BOOT_STATUS &&
              abi_find_physical(call, abi_get32(call->in)) == 0)
         call->request->device = call->device->config.device_id;
+}
+
+// A rule must never keep its owner from taking it back.
+static int controls_simulator(const struct abi_call* call) {
+    const struct dv_command_info* info = call->info;
+    if (info->id == DV_CMD_BIND)
+        return dv_module_of((const char*)call->in) == DV_MOD_DAVSIM;
+    return info->module == DV_MOD_DAVSIM && info->kind == DV_KIND_IOCTL &&
+           ((info->mask & DS_ACC_SIM_OWNER) || info->id == DV_CMD_SIM_RULE_GET ||
+            info->id == DV_CMD_SIM_CLOCK);
 }
 
 int abi_execute(struct sim* sim, struct abi_request* request) {
@@ -273,7 +283,8 @@ int abi_execute(struct sim* sim, struct abi_request* request) {
     if (abi_module(request->client) != request->scratch[SCRATCH_MODULE]) {
         result = -SIM_EINVAL; // bound anew since it was gathered
         done = 1;
-    } else if (fi_active(&sim->rules) && !(request->scratch[SCRATCH_FLAGS] & ABI_F_SURFACED)) {
+    } else if (fi_active(&sim->rules) && !(request->scratch[SCRATCH_FLAGS] & ABI_F_SURFACED) &&
+               !controls_simulator(&call)) {
         result = apply_surface(&call, &done);
     }
     if (!done)
