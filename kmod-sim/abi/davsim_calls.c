@@ -261,7 +261,9 @@ static int32_t clock(struct abi_call* call) {
         advance(call->sim, call->sim->now_ns + argument.advance_ns);
         sim_journal(call->sim, FI_ANY, DS_J_CLOCK, DV_CMD_SIM_CLOCK, call->client->ordinal, 0,
                     argument.advance_ns, 0);
-    } else if (argument.operation != DS_CLOCK_GET) {
+    } else if (argument.operation == DS_CLOCK_GET) {
+        call->request->scratch[SCRATCH_FLAGS] |= ABI_F_QUIET;
+    } else {
         return -SIM_EINVAL;
     }
     argument.now_ns = call->sim->now_ns;

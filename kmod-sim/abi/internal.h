@@ -26,6 +26,7 @@ enum abi_scratch {
 #define ABI_F_SURFACED 1U // the surface rules have had their say
 #define ABI_F_WAITED 2U   // the call's own wait has begun
 #define ABI_F_KEEP_OUT 4U // the answer is written although the result is not 0
+#define ABI_F_QUIET 8U    // a call of a command that changes things, which only asked
 
 struct abi_call {
     struct sim* sim;

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays the transcripts over the socket channel; the grammar stands in README.md.
 
-run_transcripts.py [--journals FOLDER] [FILE...]   each file in a private simulator of its own (davsim run)
+run_transcripts.py [--inproc PROGRAM] [FILE...]    each file in a private simulator of its own (davsim run)
 run_transcripts.py --inside FILE [--journal OUT]   in the simulator that ASC_DEVICE names
 run_transcripts.py --hold SOCKET DEVICE MIB        a process that holds memory, until its input ends
 
---journals: FOLDER/NAME.journal holds what test_transcripts_inproc wrote for the same transcript (ASC_JOURNALS);
-the bytes must be the same. Frames are packed here, no header of the tree takes part (layout: davsock.h).
+--inproc: test_transcripts_inproc plays them as well and writes its journals (ASC_JOURNALS); the bytes must be the
+same. Frames are packed here, no header of the tree takes part (layout: davsock.h).
 """
 import argparse
 import os
@@ -257,7 +257,7 @@ class Control:
         return content
 
     def wall_ms(self):
-        return struct.unpack_from("<Q", self.do(davsim_number(0, 232), struct.pack("<I228x", 232)), 24)[0]
+        return struct.unpack_from("<Q", self.do(davsim_number(0, 232), struct.pack("<I228x", 232)), 24)[0]  # ds_info
 
     def alloc(self, device, mib):
         self.do(davsim_number(4, 32), struct.pack("<IIQIIQ", 32, device, mib << 20, 1, 0, 0))
@@ -271,8 +271,8 @@ class Control:
     def advance(self, ms):
         self.do(davsim_number(10, 40), struct.pack("<IIQQQII", 40, 1, ms * 1000000, 0, 0, 0, 0))
 
-    def look(self):
-        self.do(davsim_number(10, 40), struct.pack("<IIQQQII", 40, 0, 0, 0, 0, 0, 0))
+    def look(self):  # leaves no trace in the journal
+        self.do(davsim_number(0, 232), struct.pack("<I228x", 232))
 
     def hotplug(self, verb, device):
         operation = {"remove": 0, "restore": 1, "lose": 2}[verb]
@@ -488,7 +488,7 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument("--inside")
     options.add_argument("--journal")
-    options.add_argument("--journals")
+    options.add_argument("--inproc")
     options.add_argument("--hold", nargs=3)
     options.add_argument("files", nargs="*")
     given = options.parse_args()
@@ -500,8 +500,12 @@ def main():
         if given.inside:
             return inside(given.inside, given.journal)
         files = given.files or sorted(os.path.join(here, name) for name in os.listdir(here) if name.endswith(".hex"))
-        return outside(files, given.journals)
-    except Wrong as wrong:
+        with tempfile.TemporaryDirectory() as journals:
+            if given.inproc:
+                subprocess.run([given.inproc, "--gtest_brief=1"], env={**os.environ, "ASC_JOURNALS": journals},
+                               check=True, timeout=120)
+            return outside(files, journals if given.inproc else None)
+    except (Wrong, subprocess.SubprocessError) as wrong:
         print(wrong)
         return 1
 

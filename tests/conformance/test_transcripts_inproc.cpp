@@ -59,10 +59,20 @@ sim_ident identity(const Process& process) {
     return who;
 }
 
+// As many slots as the socket server gives to a profile: eight to spare for devices that come
+// later.
+MachineSetup setup_of(const asc::sim::Profile& profile) {
+    MachineSetup setup;
+    for (const auto& device : profile.devices)
+        setup.device_slots = std::max(setup.device_slots, device.config.device_id + 1 + 8);
+    return setup;
+}
+
 class Player {
   public:
     explicit Player(const Transcript& transcript)
-        : transcript_(transcript), machine_(profile_of(transcript.toml)) {}
+        : transcript_(transcript),
+          machine_(profile_of(transcript.toml), setup_of(profile_of(transcript.toml))) {}
     void play();
     void write_journal(const std::string& path);
 

@@ -300,7 +300,12 @@ TEST_F(AbiDavsim, QueriesLeaveNoTraceInTheJournal) {
     ASSERT_EQ(machine.ask(file, DS_INFO, *info), 0);
     auto facts = sized<ds_device>();
     ASSERT_EQ(machine.ask(file, DS_DEVICE, *facts), 0);
+    auto clock = sized<ds_clock>(); // of a command that can change things
+    ASSERT_EQ(machine.ask(file, DS_CLOCK, *clock), 0);
     EXPECT_EQ(machine.journal().size(), before);
+    clock->operation = DS_CLOCK_ADVANCE;
+    ASSERT_EQ(machine.ask(file, DS_CLOCK, *clock), 0);
+    EXPECT_EQ(machine.journal().size(), before + 2); // the call and the clock
 }
 
 } // namespace
