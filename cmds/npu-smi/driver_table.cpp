@@ -108,40 +108,51 @@ std::string name_cell(const DeviceSnapshot& device, std::size_t width, Charset c
         width);
 }
 
+// A driver without huge pages has 0 of 0, as the vendor shows it; readers want digits there.
+std::string hugepages(const hal::Reading<std::uint64_t>& pages) {
+    const bool none = !pages && pages.absence().reason == hal::Reason::unsupported;
+    return none ? "0" : shown_number(pages);
+}
+
+// "used / total" in the vendor's two cells; a word that is longer than a number takes from the
+// blanks.
+std::string share_cells(const std::string& used, const std::string& total, std::size_t used_width,
+                        std::size_t total_width) {
+    return fit(pad(used, used_width) + "/ " + total, used_width + 2 + total_width);
+}
+
 std::string rows_910(const DeviceSnapshot& device, bool phy_column, const Style& style) {
     // The second die has no power of its own: the card's stands with the first.
     const std::string power =
         phy_column && device.ids.chip_id > 0 ? "-" : shown_watt(device.power_w);
     std::string text = fmt::format(
-        "| {:<5} {}| {} | {} {} {}/ {} |\n", device.ids.npu_id,
-        name_cell(device, 20, style.charset), health_cell(device, 13, style), fit(power, 11),
-        fit(shown_number(device.temperature_c), 17), pad(shown_number(device.hugepages_used), 6),
-        pad(shown_number(device.hugepages_total), 13));
+        "| {:<5} {}| {} | {} {} {} |\n", device.ids.npu_id, name_cell(device, 20, style.charset),
+        health_cell(device, 13, style), fit(power, 11), fit(shown_number(device.temperature_c), 17),
+        share_cells(hugepages(device.hugepages_used), hugepages(device.hugepages_total), 6, 13));
     const std::string ids =
         phy_column ? fmt::format("{:<5} {:<20}", device.ids.chip_id, device.ids.physical_id)
                    : fmt::format("{:<26}", device.ids.chip_id);
-    return text + fmt::format("| {}| {} | {} {}/ {} {}/ {} |\n", ids, pad(bus_cell(device), 13),
+    return text + fmt::format("| {}| {} | {} {} {} |\n", ids, pad(bus_cell(device), 13),
                               fit(shown_number(device.ai_core_percent), 11),
-                              pad(shown_number(device.ddr_used_mib), 5),
-                              pad(shown_number(device.ddr_total_mib), 10),
-                              pad(shown_number(device.hbm_used_mib), 6),
-                              pad(shown_number(device.hbm_total_mib), 13));
+                              share_cells(shown_number(device.ddr_used_mib),
+                                          shown_number(device.ddr_total_mib), 5, 10),
+                              share_cells(shown_number(device.hbm_used_mib),
+                                          shown_number(device.hbm_total_mib), 6, 13));
 }
 
 std::string rows_310(const DeviceSnapshot& device, const Style& style) {
-    // The chip's only memory is DDR; a driver that reports it under the other name is not lost.
-    const bool ddr = !device.ddr_total_mib || *device.ddr_total_mib != 0;
+    const bool ddr = memory_is_ddr(device);
     std::string text = fmt::format(
-        "| {:<7} {}| {} | {} {} {}/ {} |\n", device.ids.npu_id,
-        name_cell(device, 22, style.charset), health_cell(device, 15, style),
-        fit(shown_watt(device.power_w), 12), fit(shown_number(device.temperature_c), 17),
-        pad(shown_number(device.hugepages_used), 6), pad(shown_number(device.hugepages_total), 13));
+        "| {:<7} {}| {} | {} {} {} |\n", device.ids.npu_id, name_cell(device, 22, style.charset),
+        health_cell(device, 15, style), fit(shown_watt(device.power_w), 12),
+        fit(shown_number(device.temperature_c), 17),
+        share_cells(hugepages(device.hugepages_used), hugepages(device.hugepages_total), 6, 13));
     return text +
-           fmt::format("| {:<7} {:<22}| {} | {} {}/ {} |\n", device.ids.chip_id,
-                       device.ids.logical_id, pad(bus_cell(device), 15),
-                       fit(shown_number(device.ai_core_percent), 12),
-                       pad(shown_number(ddr ? device.ddr_used_mib : device.hbm_used_mib), 5),
-                       pad(shown_number(ddr ? device.ddr_total_mib : device.hbm_total_mib), 32));
+           fmt::format("| {:<7} {:<22}| {} | {} {} |\n", device.ids.chip_id, device.ids.logical_id,
+                       pad(bus_cell(device), 15), fit(shown_number(device.ai_core_percent), 12),
+                       share_cells(shown_number(ddr ? device.ddr_used_mib : device.hbm_used_mib),
+                                   shown_number(ddr ? device.ddr_total_mib : device.hbm_total_mib),
+                                   5, 32));
 }
 
 std::string process_row(const DeviceSnapshot& device, const ProcessInfo& process,

@@ -51,6 +51,11 @@ Reading<std::string> full_chip_name(const DeviceSnapshot& device) {
     });
 }
 
+bool memory_is_ddr(const DeviceSnapshot& device) {
+    const bool has_ddr = device.ddr_total_mib && *device.ddr_total_mib != 0;
+    return has_ddr || !device.hbm_total_mib;
+}
+
 Family family_of(const DeviceSnapshot& device) {
     if (!device.chip_name)
         return Family::a2;

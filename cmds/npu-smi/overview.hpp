@@ -66,6 +66,9 @@ std::string shown_number(const hal::Reading<std::uint64_t>& reading);
 std::string shown_watt(const hal::Reading<double>& reading); // one decimal
 // "OK", "Warning" ..., or what keeps the device from saying: "LOST", "TIMEOUT", "RESETTING".
 std::string health_text(const hal::DeviceSnapshot& device);
+// The chip's memory where the table has one column for it: DDR, unless it has none and the driver
+// reports the memory under the other name.
+bool memory_is_ddr(const hal::DeviceSnapshot& device);
 // "Ascend 910B"
 hal::Reading<std::string> full_chip_name(const hal::DeviceSnapshot& device);
 

@@ -19,11 +19,6 @@ struct Sample {
     std::vector<Finding> findings;
 };
 
-bool about_processes(Finding::Kind kind) {
-    return kind == Finding::Kind::unowned_hbm || kind == Finding::Kind::holder_defunct ||
-           kind == Finding::Kind::holder_uninterruptible || kind == Finding::Kind::device_lost;
-}
-
 std::shared_ptr<Sample> take_sample(const Session& session, std::span<const DeviceIds> ids,
                                     bool with_holders, const std::optional<Baseline>& baseline) {
     auto sample = std::make_shared<Sample>();
@@ -36,13 +31,8 @@ std::shared_ptr<Sample> take_sample(const Session& session, std::span<const Devi
             look.holders = session.driver.holders(look.device.ids);
         sample->looks.push_back(std::move(look));
     }
-    std::vector<Subject> subjects;
-    for (const ProcessLook& look : sample->looks)
-        subjects.push_back({&look.device, look.holders, look.earlier});
-    for (Finding& finding :
-         find_all(subjects, {session.device_now_ms() / 1000, session.backend().next_argument}))
-        if (about_processes(finding.kind))
-            sample->findings.push_back(std::move(finding));
+    sample->findings = process_findings(
+        sample->looks, {session.device_now_ms() / 1000, session.backend().next_argument});
     return sample;
 }
 

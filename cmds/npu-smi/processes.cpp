@@ -95,13 +95,13 @@ std::string list_text(const ProcessLook& look, Charset charset) {
     return text + dead;
 }
 
+// Below the tolerance there is no finding that says it, and when it cannot be told neither.
 std::string unowned_text(const ProcessLook& look, Charset charset) {
     const Reading<std::uint64_t> mib = unowned_mib(look.device, look.earlier);
-    if (mib && *mib == 0)
+    if (mib && (*mib == 0 || *mib > kUnownedToleranceMib))
         return {};
     if (mib)
-        return fmt::format("\t{} MB held by no live process{}\n", *mib,
-                           *mib <= kUnownedToleranceMib ? " (rounding)" : "");
+        return fmt::format("\t{} MB held by no live process (rounding)\n", *mib);
     const hal::Absence& absence = mib.absence();
     const std::string why =
         absence.reason == hal::Reason::unknown || absence.reason == hal::Reason::unsupported
@@ -191,6 +191,20 @@ Json holders_json(const std::optional<Reading<std::vector<Holder>>>& holders) {
 }
 
 } // namespace
+
+std::vector<Finding> process_findings(std::span<const ProcessLook> looks,
+                                      const FindingOptions& options) {
+    std::vector<Subject> subjects;
+    for (const ProcessLook& look : looks)
+        subjects.push_back({&look.device, look.holders, look.earlier});
+    std::vector<Finding> findings = find_all(subjects, options);
+    std::erase_if(findings, [](const Finding& finding) {
+        using Kind = Finding::Kind;
+        return finding.kind != Kind::unowned_hbm && finding.kind != Kind::holder_defunct &&
+               finding.kind != Kind::holder_uninterruptible && finding.kind != Kind::device_lost;
+    });
+    return findings;
+}
 
 std::vector<std::string_view> process_fields() {
     std::vector<std::string_view> names;

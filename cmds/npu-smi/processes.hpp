@@ -21,6 +21,10 @@ struct ProcessLook {
     std::optional<Earlier> earlier;
 };
 
+// Findings that are about processes and their memory.
+std::vector<Finding> process_findings(std::span<const ProcessLook> looks,
+                                      const FindingOptions& options);
+
 std::vector<std::string_view> process_fields();
 // A row a process, dead owners included (alive: false); a device whose list is missing has one row
 // with the reason.

@@ -111,7 +111,7 @@ int show(const Session& session, const View& view, const Pace& pace) {
     int status = npu_smi_status::ok;
     auto due = std::chrono::steady_clock::now();
     for (int taken = 1;; ++taken) {
-        if (series)
+        if (arguments.has("watch") || (series && format != Format::table))
             envelope.time = format == Format::table ? local_text(now_ms()) : utc_text(now_ms());
         auto answer = view.take();
         if (!answer) {

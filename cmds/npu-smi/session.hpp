@@ -56,7 +56,8 @@ struct View {
     std::function<std::expected<Answer, Failure>()> take;
 };
 
-// Pace of a view that repeats by itself (info watch, info proc).
+// Pace of a view that repeats by itself (info watch, info proc); its table then has the vendor's
+// lines and no time.
 struct Pace {
     bool repeats = false;
     double seconds = 1;

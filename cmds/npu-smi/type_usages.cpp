@@ -14,20 +14,32 @@ Field not_in_interface(const TypeRow&) {
     return {hal::Reason::unsupported};
 }
 
-Field ddr_percent(const TypeRow& row) {
-    const auto& used = row.device.ddr_used_mib;
-    const auto& total = row.device.ddr_total_mib;
+Field share(const hal::Reading<std::uint64_t>& used, const hal::Reading<std::uint64_t>& total) {
     if (!used || !total)
         return field(used ? total : used);
     return Cell{*total == 0 ? 0 : *used * 100 / *total, {}};
 }
 
+Field ddr_percent(const TypeRow& row) {
+    return share(row.device.ddr_used_mib, row.device.ddr_total_mib);
+}
+
 Field hugepages_percent(const TypeRow& row) {
-    const auto& used = row.device.hugepages_used;
-    const auto& total = row.device.hugepages_total;
-    if (!used || !total)
-        return field(used ? total : used);
-    return Cell{*total == 0 ? 0 : *used * 100 / *total, {}};
+    return share(row.device.hugepages_used, row.device.hugepages_total);
+}
+
+// Of a chip with one kind of memory.
+Field memory_total(const TypeRow& row) {
+    return field(memory_is_ddr(row.device) ? row.device.ddr_total_mib : row.device.hbm_total_mib);
+}
+Field memory_percent(const TypeRow& row) {
+    return memory_is_ddr(row.device) ? ddr_percent(row)
+                                     : share(row.device.hbm_used_mib, row.device.hbm_total_mib);
+}
+Field memory_bandwidth(const TypeRow& row) {
+    return field(row.device.ddr_bandwidth_percent || !row.device.hbm_bandwidth_percent
+                     ? row.device.ddr_bandwidth_percent
+                     : row.device.hbm_bandwidth_percent);
 }
 
 constexpr Item kItems[] = {
@@ -65,9 +77,8 @@ constexpr Item kItems[] = {
 };
 
 constexpr Item kItems310[] = {
-    {"Memory Capacity(MB)", "ddr_total_mib",
-     [](const TypeRow& row) { return field(row.device.ddr_total_mib); }},
-    {"Memory Usage Rate(%)", "ddr_percent", ddr_percent},
+    {"Memory Capacity(MB)", "", memory_total},
+    {"Memory Usage Rate(%)", "", memory_percent},
     {"Hugepages Total(page)", "hugepages_total",
      [](const TypeRow& row) { return field(row.device.hugepages_total); }},
     {"Hugepages Usage Rate(%)", "hugepages_percent", hugepages_percent},
@@ -77,8 +88,7 @@ constexpr Item kItems310[] = {
      [](const TypeRow& row) { return field(row.device.ai_cpu_percent); }},
     {"Ctrlcpu Usage Rate(%)", "control_cpu_percent",
      [](const TypeRow& row) { return field(row.device.control_cpu_percent); }},
-    {"Memory Bandwidth Usage Rate(%)", "ddr_bandwidth_percent",
-     [](const TypeRow& row) { return field(row.device.ddr_bandwidth_percent); }},
+    {"Memory Bandwidth Usage Rate(%)", "", memory_bandwidth},
     {"DVPP VDEC Usage Rate(%)", "", not_in_interface},
     {"DVPP VPC Usage Rate(%)", "", not_in_interface},
     {"DVPP VENC Usage Rate(%)", "", not_in_interface},

@@ -66,7 +66,7 @@ constexpr Item kMemory[] = {
     {"HBM Manufacturer ID", "hbm_manufacturer_id",
      [](const TypeRow& row) {
          return field(row.device.hbm_manufacturer_id,
-                      [](std::uint32_t id) { return fmt::format("{:#X}", id); });
+                      [](std::uint32_t id) { return fmt::format("0x{:X}", id); });
      }},
 };
 
