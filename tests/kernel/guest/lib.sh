@@ -57,3 +57,23 @@ debug=/sys/kernel/debug/davinci_sim
 # load_module WORD...: with its parameters.
 load_module() { insmod "$ASC_MODULE" "$@"; }
 unload_module() { rmmod davinci_sim; }
+# load_profile NAME WORD...: the module without devices of its own, then the profile and its processes.
+load_profile() {
+    local name=$1
+    shift
+    load_module devices=0 slots=16 "$@" && davsim-load --profile "$name"
+}
+# hold DEVICE MIB: a process that holds memory; its pid in $held.
+hold() {
+    local said
+    said=$(mktemp)
+    asc-hold --device "$1" --mib "$2" --backend chardev >"$said" 2>&1 &
+    held=$!
+    within 20 grep -q holding "$said" || cat "$said"
+    rm -f "$said"
+}
+# attribute DEVICE NAME: of the simulator's group in sysfs.
+attribute() { cat "/sys/class/devdrv-class/davinci$1/simulator/$2"; }
+# attribute_is DEVICE NAME VALUE
+attribute_is() { [ "$(attribute "$1" "$2")" = "$3" ]; }
+rule() { echo "$1" >"$debug/rules"; }
