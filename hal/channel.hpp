@@ -134,6 +134,8 @@ class Channel {
     // Starts a call; false when there is no room now: try again after wait(). Calls that end at
     // once go to ended_ as well.
     virtual bool start(Call& call) = 0;
+    // Starts a call that nothing else runs beside; may wait for its answer a moment.
+    virtual bool start_alone(Call& call) { return start(call); }
     // Everything started so far leaves.
     virtual void flush() {}
     // Until a call ended or the time has come; may return early.

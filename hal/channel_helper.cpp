@@ -68,7 +68,7 @@ class HelperChannel final : public Channel {
             end_broken(call);
             return true;
         }
-        const std::uint32_t lane = call.pinned ? kPinnedLane | call.lane : call.lane;
+        const std::uint32_t lane = lane_of(call);
         if (call.op == Call::Op::open)
             return calls_.post_open(call, lane);
         if (call.node < 0) {
@@ -76,6 +76,15 @@ class HelperChannel final : public Channel {
             return true;
         }
         return calls_.post(call, static_cast<std::uint64_t>(call.node), 0, lane);
+    }
+
+    bool start_alone(Call& call) override {
+        if (!broken_.empty() || helper_ == 0 || call.op != Call::Op::ioctl || call.node < 0 ||
+            !calls_.exchange(call, static_cast<std::uint64_t>(call.node), 0, lane_of(call), ended_))
+            return start(call);
+        if (call.state == Call::State::broken)
+            note_broken();
+        return true;
     }
 
     void flush() override { calls_.flush(); }
@@ -97,13 +106,21 @@ class HelperChannel final : public Channel {
             if ((watched.revents & ~POLLOUT) != 0)
                 calls_.receive(ended_, false);
         }
-        if (broken_.empty() && !calls_.broken().empty())
-            broken_ = "the helper process for " + dev_root_ + ": " + calls_.broken();
+        note_broken();
     }
 
     void forget(Call& call) override { calls_.forget(call); }
 
   private:
+    static std::uint32_t lane_of(const Call& call) {
+        return call.pinned ? kPinnedLane | call.lane : call.lane;
+    }
+
+    void note_broken() {
+        if (broken_.empty() && !calls_.broken().empty())
+            broken_ = "the helper process for " + dev_root_ + ": " + calls_.broken();
+    }
+
     void start_helper() {
         int pair[2];
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {

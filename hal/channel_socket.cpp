@@ -121,6 +121,19 @@ class SocketChannel final : public Channel {
                            call.pinned ? subscriber_ : static_cast<std::uint32_t>(process_), 0);
     }
 
+    bool start_alone(Call& call) override {
+        const bool plain = broken_.empty() && opening_.empty() && call.op == Call::Op::ioctl &&
+                           call.node >= 0 && static_cast<std::size_t>(call.node) < nodes_.size();
+        if (!plain ||
+            !calls_.exchange(call, nodes_[static_cast<std::size_t>(call.node)].token,
+                             call.pinned ? subscriber_ : static_cast<std::uint32_t>(process_), 0,
+                             ended_))
+            return start(call);
+        if (call.state == Call::State::broken)
+            note_broken();
+        return true;
+    }
+
     void flush() override { calls_.flush(); }
 
     void wait(TimePoint until) override {

@@ -8,7 +8,7 @@ namespace asc::hal {
 
 namespace {
 
-constexpr std::size_t kWritesMax = 2 * Call::kRanges;
+constexpr std::uint32_t kWritesMax = 2 * Call::kRanges;
 
 std::uint64_t to_address(const void* pointer) {
     return reinterpret_cast<std::uint64_t>(pointer);
@@ -46,12 +46,22 @@ std::uint32_t DsockClient::take_slot(Call& call) {
     do
         ++last_id_;
     while (last_id_ == 0 || slots_[last_id_ % kSlots].call != nullptr);
-    slots_[last_id_ % kSlots] = {&call, last_id_};
-    ++under_way_;
-    if (expected(call) > kSmall)
-        ++large_;
-    call.id = last_id_;
+    put_slot(call, last_id_);
     return last_id_;
+}
+
+void DsockClient::put_slot(Call& call, std::uint32_t id) {
+    const bool large = expected(call) > kSmall;
+    slots_[id % kSlots] = {&call, id, large};
+    ++under_way_;
+    large_ += large;
+    call.id = id;
+}
+
+void DsockClient::free_slot(Slot& slot) {
+    large_ -= slot.large;
+    --under_way_;
+    slot = {};
 }
 
 DsockClient::Outgoing* DsockClient::next_outgoing() {
@@ -114,11 +124,7 @@ bool DsockClient::post_open(Call& call, std::uint32_t lane) {
 bool DsockClient::send_big(Outgoing& out, std::uint32_t length) {
     flush();
     const auto undo = [&] {
-        Slot& slot = slots_[out.id % kSlots];
-        if (expected(*slot.call) > kSmall)
-            --large_;
-        slot = {};
-        --under_way_;
+        free_slot(slots_[out.id % kSlots]);
         return false;
     };
     if (sending())
@@ -206,10 +212,7 @@ void DsockClient::forget(Call& call) {
     Slot& slot = slots_[call.id % kSlots];
     if (slot.call != &call || slot.id != call.id)
         return;
-    if (expected(call) > kSmall)
-        --large_;
-    slot = {};
-    --under_way_;
+    free_slot(slot);
     if (!broken_.empty())
         return;
     // A call that has not left needs no cancelling; flush() drops it.
@@ -380,8 +383,7 @@ void DsockClient::handle(std::span<const std::uint8_t> bytes, int memfd,
         }
         std::memcpy(&opened, payload.data(), sizeof(opened));
         Call& call = *slot.call;
-        slots_[header.call_id % kSlots] = {};
-        --under_way_;
+        free_slot(slots_[header.call_id % kSlots]);
         call.node = opened.result == 0 ? static_cast<Node>(opened.token) : -1;
         call.result = opened.result;
         call.state = Call::State::done;
@@ -395,61 +397,128 @@ void DsockClient::handle(std::span<const std::uint8_t> bytes, int memfd,
     reply(*slot.call, payload, ended);
 }
 
-// Checks all writes, then does them.
+// Checks all writes of a reply, then does them. Null, or what is wrong.
+const char* DsockClient::scatter(const Call& call, const std::uint8_t* payload, std::size_t size,
+                                 std::int32_t& result) {
+    dsock_reply head;
+    if (size < sizeof(head))
+        return "a reply is too short";
+    std::memcpy(&head, payload, sizeof(head));
+    payload += sizeof(head);
+    size -= sizeof(head);
+    const std::size_t heads = head.write_count * sizeof(dsock_write);
+    if (head.write_count > kWritesMax || size < heads)
+        return "a reply is cut short, or has too many writes";
+    const std::uint8_t* data = payload + heads;
+    std::size_t left = size - heads;
+    for (std::uint32_t i = 0; i < head.write_count; ++i) {
+        dsock_write write;
+        std::memcpy(&write, payload + i * sizeof(write), sizeof(write));
+        // What is written stands behind what is read, so the search begins at the end.
+        std::size_t k = call.range_count;
+        for (;;) {
+            if (k == 0)
+                return "a reply writes outside of the memory that the call offered";
+            const Range& range = call.ranges[--k];
+            const std::uint64_t offset = write.address - to_address(range.address);
+            if (offset <= range.length && write.length <= range.length - offset &&
+                (range.direction & DV_RANGE_OUT) != 0)
+                break;
+        }
+        if (write.length > left)
+            return "a reply carries more or less than it says";
+        left -= write.length;
+    }
+    if (left != 0)
+        return "a reply carries more or less than it says";
+    for (std::uint32_t i = 0; i < head.write_count; ++i) {
+        dsock_write write;
+        std::memcpy(&write, payload + i * sizeof(write), sizeof(write));
+        std::memcpy(reinterpret_cast<void*>(write.address), data, write.length);
+        data += write.length;
+    }
+    result = head.result;
+    return nullptr;
+}
+
 void DsockClient::reply(Call& call, std::span<const std::uint8_t> payload,
                         std::vector<Call*>& ended) {
-    dsock_reply head;
-    std::array<dsock_write, kWritesMax> writes;
-    if (payload.size() < sizeof(head)) {
-        failure_ = "a reply is too short";
+    if (const char* wrong = scatter(call, payload.data(), payload.size(), call.result)) {
+        failure_ = wrong;
         return;
     }
-    std::memcpy(&head, payload.data(), sizeof(head));
-    if (head.write_count > kWritesMax ||
-        payload.size() < sizeof(head) + head.write_count * sizeof(dsock_write)) {
-        failure_ = "a reply is cut short, or has too many writes";
-        return;
-    }
-    if (head.write_count != 0)
-        std::memcpy(writes.data(), payload.data() + sizeof(head),
-                    head.write_count * sizeof(dsock_write));
-    const std::span<const std::uint8_t> data =
-        payload.subspan(sizeof(head) + head.write_count * sizeof(dsock_write));
-    std::size_t total = 0;
-    for (std::uint32_t i = 0; i < head.write_count; ++i) {
-        const dsock_write& write = writes[i];
-        bool inside = false;
-        for (std::size_t k = 0; k < call.range_count && !inside; ++k) {
-            const Range& range = call.ranges[k];
-            const std::uint64_t first = to_address(range.address);
-            inside = (range.direction & DV_RANGE_OUT) != 0 && write.address >= first &&
-                     write.address - first <= range.length &&
-                     write.length <= range.length - (write.address - first);
-        }
-        if (!inside) {
-            failure_ = "a reply writes outside of the memory that the call offered";
-            return;
-        }
-        total += write.length;
-    }
-    if (total != data.size()) {
-        failure_ = "a reply carries more or less than it says";
-        return;
-    }
-    std::size_t offset = 0;
-    for (std::uint32_t i = 0; i < head.write_count; ++i) {
-        if (writes[i].length != 0)
-            std::memcpy(reinterpret_cast<void*>(writes[i].address), data.data() + offset,
-                        writes[i].length);
-        offset += writes[i].length;
-    }
-    if (expected(call) > kSmall)
-        --large_;
-    slots_[call.id % kSlots] = {};
-    --under_way_;
-    call.result = head.result;
+    free_slot(slots_[call.id % kSlots]);
     call.state = Call::State::done;
     ended.push_back(&call);
+}
+
+bool DsockClient::exchange(Call& call, std::uint64_t token, std::uint32_t thread,
+                           std::uint32_t lane, std::vector<Call*>& ended) {
+    if (under_way_ != 0 || sending() || !broken_.empty())
+        return false;
+    struct {
+        dsock_header header;
+        dsock_call call;
+        dsock_range ranges[Call::kRanges];
+    } head;
+    std::array<iovec, Call::kRanges + 1> parts;
+    std::size_t part_count = 1;
+    const std::uint32_t count = call.range_count;
+    std::uint32_t length =
+        sizeof(head.call) + count * static_cast<std::uint32_t>(sizeof(dsock_range));
+    std::size_t answer = sizeof(dsock_header) + sizeof(dsock_reply);
+    parts[0] = {&head, sizeof(head.header) + length};
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const Range& range = call.ranges[i];
+        head.ranges[i] = {to_address(range.address), range.length, range.direction};
+        if ((range.direction & DV_RANGE_IN) != 0) {
+            parts[part_count++] = {range.address, range.length};
+            length += range.length;
+        }
+        if ((range.direction & DV_RANGE_OUT) != 0)
+            answer += sizeof(dsock_write) + range.length;
+    }
+    if (length > DSOCK_INLINE_MAX || answer > kSmall)
+        return false;
+    last_id_ += last_id_ == 0xFFFFFFFFU ? 2 : 1;
+    const std::uint32_t id = last_id_;
+    head.header = {DSOCK_MAGIC, DSOCK_CALL, 0, length, id};
+    head.call = {token, to_address(call.argument), call.number, thread, count, lane};
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = part_count;
+    if (sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+        return false;
+    alignas(8) std::uint8_t buffer[kSmall];
+    // Without room for descriptors the kernel closes what comes along.
+    const ssize_t got = recv(fd_.get(), buffer, sizeof(buffer), MSG_TRUNC);
+    dsock_header answered;
+    if (got >= static_cast<ssize_t>(sizeof(answered)) &&
+        got <= static_cast<ssize_t>(sizeof(buffer))) {
+        std::memcpy(&answered, buffer, sizeof(answered));
+        const std::size_t size = static_cast<std::size_t>(got) - sizeof(answered);
+        if (answered.magic == DSOCK_MAGIC && answered.type == DSOCK_REPLY && answered.flags == 0 &&
+            answered.length == size && answered.call_id == id &&
+            scatter(call, buffer + sizeof(answered), size, call.result) == nullptr) {
+            call.state = Call::State::done;
+            return true;
+        }
+    }
+    // Slow, wrong, or late for something else: the long way judges it.
+    put_slot(call, id);
+    if (got > static_cast<ssize_t>(sizeof(buffer)))
+        failure_ = "an answer is longer than what was asked for";
+    else if (got == 0)
+        failure_ = "the other side has ended";
+    else if (got < 0 && errno != EAGAIN && errno != EINTR)
+        failure_ = std::string("the connection is gone (") + std::strerror(errno) + ")";
+    else if (got > 0)
+        handle({buffer, static_cast<std::size_t>(got)}, -1, ended);
+    if (!failure_.empty()) {
+        break_off(std::move(failure_), ended);
+        failure_.clear();
+    }
+    return true;
 }
 
 } // namespace asc::hal

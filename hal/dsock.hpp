@@ -50,8 +50,8 @@ struct Packet {
     std::vector<std::uint8_t> big; // what a memfd carried
 };
 
-// Reads one packet of at most `room` inline bytes into `buffer`. 1: a packet; 0: nothing now
-// (EAGAIN); -1: over, `why` says how. Never blocks with MSG_DONTWAIT in `flags`.
+// Reads one packet into `buffer`. 1: a packet; 0: nothing now (EAGAIN), or the one-byte mark of a
+// readable life socket; -1: over, `why` says how. Never blocks with MSG_DONTWAIT in `flags`.
 int receive_packet(int fd, int flags, std::vector<std::uint8_t>& buffer, Packet& packet,
                    std::string& why);
 // Sends header and payload in one packet, or by a sealed memfd when it is too long. 0 or -errno.
@@ -74,6 +74,11 @@ class DsockClient {
     // Puts a call into the next batch. `token` names the file, `thread` the caller, `lane` goes to
     // the reserved word (0 to davsimd). False: no room now.
     bool post(Call& call, std::uint64_t token, std::uint32_t thread, std::uint32_t lane);
+    // A call that is alone under way, without queues: sends it and waits for its answer, at most
+    // the socket's receive time-out. False: not sent, take the long way. True: ended, or under way
+    // like any other.
+    bool exchange(Call& call, std::uint64_t token, std::uint32_t thread, std::uint32_t lane,
+                  std::vector<Call*>& ended);
     // Asks the helper to open a node; answered by DSOCK_OPENED under the call's id.
     bool post_open(Call& call, std::uint32_t lane);
     void flush();
@@ -92,6 +97,7 @@ class DsockClient {
     struct Slot {
         Call* call = nullptr;
         std::uint32_t id = 0;
+        bool large = false; // its reply may not fit kSmall
     };
     struct Outgoing {
         dsock_header header;
@@ -110,11 +116,15 @@ class DsockClient {
     static constexpr std::size_t kReceiveBatch = 16;
 
     std::uint32_t take_slot(Call& call);
+    void put_slot(Call& call, std::uint32_t id);
+    void free_slot(Slot& slot);
     Outgoing* next_outgoing();
     void push(Outgoing& out);
     bool send_big(Outgoing& out, std::uint32_t length);
     void handle(std::span<const std::uint8_t> bytes, int memfd, std::vector<Call*>& ended);
     void reply(Call& call, std::span<const std::uint8_t> payload, std::vector<Call*>& ended);
+    const char* scatter(const Call& call, const std::uint8_t* payload, std::size_t size,
+                        std::int32_t& result);
     bool receive_small(std::vector<Call*>& ended, bool block);
     bool receive_large(std::vector<Call*>& ended, bool block);
     static std::size_t expected(const Call& call);

@@ -111,6 +111,8 @@ int receive_packet(int fd, int flags, std::vector<std::uint8_t>& buffer, Packet&
         why = "a packet is longer than the protocol allows";
         return -1;
     }
+    if (length == 1)
+        return 0; // a life socket's mark that the node is readable, not for us
     if (static_cast<std::size_t>(length) < sizeof(dsock_header)) {
         why = "a packet is too short for its head";
         return -1;

@@ -160,13 +160,15 @@ bool Channel::call(Call& call, TimePoint deadline, const std::atomic<bool>* stop
     ended_.clear();
     call.state = Call::State::running;
     call.group = nullptr;
-    while (!start(call)) {
+    while (!start_alone(call)) {
         if (Steady::now() >= deadline) {
             call.state = Call::State::timeout;
             return false;
         }
         wait(deadline);
     }
+    if (call.state != Call::State::running)
+        return call.state == Call::State::done;
     flush();
     for (;;) {
         if (call.state != Call::State::running)

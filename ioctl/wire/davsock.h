@@ -3,17 +3,20 @@
 // little-endian.
 //
 // Life socket: connect, DSOCK_OPEN, DSOCK_OPENED. From then on the socket IS the open file: its end
-// of file is the release, also
-//   after fork and dup; it becomes readable when the driver would make the node readable. DSOCK_WHO
-//   on it asks for its token again (a child after exec).
+// of file is the release, also after fork and dup. DSOCK_WHO on it asks for its token again (a
+// child after exec). It becomes readable when the driver would make the node readable: a packet of
+// one byte lies in it then, of which at most one is unread at a time; after a call the server puts
+// it back when the client has taken it and there still is something. A client takes it (without
+// waiting) before the call with which it reads, and skips it where it waits for DSOCK_OPENED.
 // Call socket: one per process: connect, DSOCK_HELLO, DSOCK_WELCOME; then DSOCK_CALL names a life
-// socket by its token. Replies carry
-//   the call's id and come in any order; DSOCK_CANCEL asks to end a parked call, whose reply is
-//   then -EINTR.
-// Control: DSOCK_CONTROL with a JSON text, answered by DSOCK_ANSWER with one.
-// A message longer than DSOCK_INLINE_MAX carries its payload in a sealed memfd (SCM_RIGHTS), flag
-// DSOCK_FLAG_MEMFD; `length` is then the size inside the memfd. The helper process of the chardev
-// channel speaks DSOCK_CALL and DSOCK_REPLY too.
+// socket by its token, which serves the user who opened it and root alone. Replies carry the call's
+// id and come in any order; DSOCK_CANCEL asks to end a parked call, whose reply is then -EINTR
+// (HDC: -ERESTARTSYS). An id is free again once its reply has come. The end of a life socket ends
+// its parked calls with -EBADF. Control: DSOCK_CONTROL with a JSON text, answered by DSOCK_ANSWER
+// with one; its messages may be longer than DSOCK_PAYLOAD_MAX. A message longer than
+// DSOCK_INLINE_MAX carries its payload in a memfd sealed against growing, shrinking and writing
+// (SCM_RIGHTS), flag DSOCK_FLAG_MEMFD; `length` is then the size inside the memfd. The helper
+// process of the chardev channel speaks DSOCK_CALL and DSOCK_REPLY too.
 #ifndef ASC_IOCTL_WIRE_DAVSOCK_H
 #define ASC_IOCTL_WIRE_DAVSOCK_H
 
