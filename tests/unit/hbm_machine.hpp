@@ -63,7 +63,9 @@ class HbmMachine {
     }
 
     sim* get() { return sim_; }
-    struct sim_device& device(std::uint32_t id = 0) { return sim_->device[id]; }
+    struct sim_device& device(std::uint32_t id = 0) {
+        return sim_->device[id];
+    }
     sim_ecc& ecc(std::uint32_t id = 0) { return sim_->device[id].ecc; }
     sim_client* client() { return client_; }
 
