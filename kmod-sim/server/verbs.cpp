@@ -247,9 +247,11 @@ int rule_verb(const Verb& verb, std::span<const std::string> arguments) {
         if (words.size() > 2 || !id || *id > UINT32_MAX || (words.size() == 2 && *id == 0))
             return options.usage_error("clear takes the id of a rule, or nothing for all");
         clear.id = static_cast<std::uint32_t>(*id);
-        if (const int result = client->call(*extension, DS_RULE_CLEAR, &clear); result != 0)
-            return fail(options, refused(result, result == -ENOENT ? "there is no rule " + words[1]
-                                                                   : "rule clear"));
+        const int result = client->call(*extension, DS_RULE_CLEAR, &clear);
+        if (result == -ENOENT)
+            return options.fail(kFailed, "there is no rule " + words[1]);
+        if (result != 0)
+            return fail(options, refused(result, "rule clear"));
         return kDone;
     }
     std::string text = words[1];
