@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+asc_add_fuzzer(state SOURCES fuzz_state.cpp LIBS sim_host nlohmann_json::nlohmann_json)
+asc_add_fuzzer(framing SOURCES fuzz_framing.cpp LIBS davsim_cmd)
