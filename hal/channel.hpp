@@ -3,6 +3,8 @@
 // once, and each ends in one of the states of Call, whatever the driver does.
 #pragma once
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -23,7 +25,8 @@ class Group;
 // An open node; -1 none.
 using Node = std::int32_t;
 
-// Memory that a call's pointers reach. Direction: DV_RANGE_IN 1, DV_RANGE_OUT 2 (marshal.h).
+// Memory that a call's pointers reach. Direction: DV_RANGE_IN 1, DV_RANGE_OUT 2 (marshal.h). Laid
+// out as the socket's dsock_range, so that a call's ranges travel as they are.
 struct Range {
     void* address;
     std::uint32_t length;
@@ -56,11 +59,21 @@ struct Call {
     std::int32_t result = 0; // of the ioctl: 0, a positive driver error, or a negative errno
     void* argument = nullptr;
     std::array<Range, kRanges> ranges{};
+    std::uint32_t in_bytes = 0, out_bytes = 0; // of all ranges
+    std::uint32_t out_count = 0;               // ranges that may be written
     TimePoint due{};
 
     void add_range(void* address, std::size_t length, std::uint32_t direction) {
-        if (address != nullptr && length != 0)
-            ranges[range_count++] = {address, static_cast<std::uint32_t>(length), direction};
+        if (address == nullptr || length == 0)
+            return;
+        const auto bytes = static_cast<std::uint32_t>(length);
+        ranges[range_count++] = {address, bytes, direction};
+        if ((direction & 1U) != 0)
+            in_bytes += bytes;
+        if ((direction & 2U) != 0) {
+            out_bytes += bytes;
+            ++out_count;
+        }
     }
 
     // the scheduler's and the channel's
@@ -117,7 +130,13 @@ class Channel {
 
     virtual void close(Node node) = 0;
     // After fork(2): false when the open nodes did not survive and must be opened and bound anew.
-    virtual bool enter_process() { return true; }
+    bool enter_process() {
+        const pid_t now = getpid();
+        if (now == process_) [[likely]]
+            return true;
+        process_ = now;
+        return new_process();
+    }
     // Why the channel does not work any more; empty while it does.
     const std::string& broken() const { return broken_; }
     // What to tell beside the errno of a failed open: owner, mode, our ids. May be empty.
@@ -131,6 +150,8 @@ class Channel {
     virtual unsigned room() const { return 256; }
 
   protected:
+    // We are a child of the process that made the channel; the result is enter_process()'s.
+    virtual bool new_process() { return true; }
     // Starts a call; false when there is no room now: try again after wait(). Calls that end at
     // once go to ended_ as well.
     virtual bool start(Call& call) = 0;
@@ -155,6 +176,7 @@ class Channel {
 
     std::vector<Call*> ended_;
     std::string broken_;
+    pid_t process_ = getpid(); // that uses the channel
 
   private:
     void begin(Group& group, Chain& chain, Call* ended);

@@ -57,7 +57,7 @@ std::string capabilities() {
 class DirectChannel final : public Channel {
   public:
     DirectChannel(std::string dev_root, const SysOps& ops)
-        : dev_root_(std::move(dev_root)), ops_(ops), process_(getpid()) {}
+        : dev_root_(std::move(dev_root)), ops_(ops) {}
     ~DirectChannel() override {
         for (const int fd : open_)
             ops_.close(ops_.context, fd);
@@ -68,18 +68,6 @@ class DirectChannel final : public Channel {
             ops_.close(ops_.context, node);
     }
 
-    bool enter_process() override {
-        const pid_t now = getpid();
-        if (now == process_)
-            return true;
-        // The driver knows the parent by these files; ours are opened anew (driver-abi.md 3).
-        process_ = now;
-        for (const int fd : open_)
-            ops_.close(ops_.context, fd);
-        open_.clear();
-        return false;
-    }
-
     Files files() const override { return Files::nodes; }
 
     std::string open_trouble(std::uint32_t node, std::uint32_t index, int error) const override {
@@ -87,6 +75,14 @@ class DirectChannel final : public Channel {
     }
 
   protected:
+    // The driver knows the parent by these files; ours are opened anew (driver-abi.md 3).
+    bool new_process() override {
+        for (const int fd : open_)
+            ops_.close(ops_.context, fd);
+        open_.clear();
+        return false;
+    }
+
     bool start(Call& call) override {
         if (call.op == Call::Op::open) {
             const int fd =
@@ -108,7 +104,6 @@ class DirectChannel final : public Channel {
   private:
     std::string dev_root_;
     SysOps ops_;
-    pid_t process_;
     std::vector<int> open_;
 };
 

@@ -25,7 +25,7 @@ constexpr auto kReceiveSlice = std::chrono::milliseconds(50);
 class HelperChannel final : public Channel {
   public:
     HelperChannel(std::string dev_root, const SysOps& ops)
-        : dev_root_(std::move(dev_root)), ops_(ops), process_(getpid()) {}
+        : dev_root_(std::move(dev_root)), ops_(ops) {}
     ~HelperChannel() override {
         if (process_ == getpid())
             end_helper();
@@ -39,19 +39,6 @@ class HelperChannel final : public Channel {
                     {reinterpret_cast<const std::uint8_t*>(&token), sizeof(token)});
     }
 
-    bool enter_process() override {
-        const pid_t now = getpid();
-        if (now == process_)
-            return true;
-        // The helper is our parent's. Ours starts with the first call.
-        process_ = now;
-        calls_.close();
-        pidfd_.reset();
-        helper_ = 0;
-        broken_.clear();
-        return false;
-    }
-
     Files files() const override { return Files::nodes; }
 
     std::string open_trouble(std::uint32_t node, std::uint32_t index, int error) const override {
@@ -61,6 +48,15 @@ class HelperChannel final : public Channel {
     std::int64_t helper_pid() const override { return helper_; }
 
   protected:
+    // The helper is our parent's. Ours starts with the first call.
+    bool new_process() override {
+        calls_.close();
+        pidfd_.reset();
+        helper_ = 0;
+        broken_.clear();
+        return false;
+    }
+
     bool start(Call& call) override {
         if (broken_.empty() && helper_ == 0)
             start_helper();
@@ -163,7 +159,6 @@ class HelperChannel final : public Channel {
 
     std::string dev_root_;
     SysOps ops_;
-    pid_t process_;
     DsockClient calls_;
     Descriptor pidfd_;
     std::int64_t helper_ = 0;

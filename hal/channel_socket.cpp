@@ -44,7 +44,7 @@ std::uint32_t next_subscriber() {
 class SocketChannel final : public Channel {
   public:
     SocketChannel(std::string path, std::chrono::milliseconds timeout)
-        : path_(std::move(path)), timeout_(timeout), process_(getpid()) {}
+        : path_(std::move(path)), timeout_(timeout) {}
 
     std::expected<void, ConnectError> greet() {
         auto fd = connect_checked();
@@ -86,12 +86,11 @@ class SocketChannel final : public Channel {
             nodes_[static_cast<std::size_t>(node)] = {};
     }
 
-    bool enter_process() override {
-        const pid_t now = getpid();
-        if (now == process_)
-            return true;
-        // The life sockets are ours too, the call socket is the parent's alone.
-        process_ = now;
+    Files files() const override { return Files::sockets; }
+
+  protected:
+    // The life sockets are ours too, the call socket is the parent's alone.
+    bool new_process() override {
         calls_.close();
         opening_.clear();
         broken_.clear();
@@ -100,9 +99,6 @@ class SocketChannel final : public Channel {
         return true;
     }
 
-    Files files() const override { return Files::sockets; }
-
-  protected:
     bool start(Call& call) override {
         if (!broken_.empty()) {
             end_broken(call);
@@ -122,9 +118,8 @@ class SocketChannel final : public Channel {
     }
 
     bool start_alone(Call& call) override {
-        const bool plain = broken_.empty() && opening_.empty() && call.op == Call::Op::ioctl &&
-                           call.node >= 0 && static_cast<std::size_t>(call.node) < nodes_.size();
-        if (!plain ||
+        // A node that is not open has token 0, which the server does not know.
+        if (call.op != Call::Op::ioctl || static_cast<std::size_t>(call.node) >= nodes_.size() ||
             !calls_.exchange(call, nodes_[static_cast<std::size_t>(call.node)].token,
                              call.pinned ? subscriber_ : static_cast<std::uint32_t>(process_), 0,
                              ended_))
@@ -307,7 +302,6 @@ class SocketChannel final : public Channel {
 
     std::string path_;
     std::chrono::milliseconds timeout_;
-    pid_t process_;
     // Event subscriptions are per thread (driver-abi.md 9): each channel has its own.
     std::uint32_t subscriber_ = next_subscriber();
     DsockClient calls_;

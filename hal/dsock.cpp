@@ -2,6 +2,7 @@
 #include "hal/dsock.hpp"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 namespace asc::hal {
@@ -33,14 +34,9 @@ void DsockClient::close() {
     out_first_ = out_end_ = 0;
 }
 
-// Bytes of the reply when every OUT range is written.
-std::size_t DsockClient::expected(const Call& call) {
-    std::size_t size = sizeof(dsock_header) + sizeof(dsock_reply);
-    for (std::size_t i = 0; i < call.range_count; ++i)
-        if ((call.ranges[i].direction & DV_RANGE_OUT) != 0)
-            size += sizeof(dsock_write) + call.ranges[i].length;
-    return size;
-}
+static_assert(sizeof(Range) == sizeof(dsock_range) && offsetof(Range, length) == 8 &&
+              offsetof(Range, direction) == 12 && alignof(Range) == alignof(dsock_range));
+static_assert(DV_RANGE_IN == 1U && DV_RANGE_OUT == 2U, "Call::add_range counts by these");
 
 std::uint32_t DsockClient::take_slot(Call& call) {
     do
@@ -81,26 +77,14 @@ bool DsockClient::post(Call& call, std::uint64_t token, std::uint32_t thread, st
     Outgoing* out = next_outgoing();
     if (out == nullptr)
         return false;
-    std::uint32_t length = sizeof(dsock_call);
-    for (std::size_t i = 0; i < call.range_count; ++i) {
-        const Range& range = call.ranges[i];
-        out->ranges[i] = {to_address(range.address), range.length, range.direction};
-        if ((range.direction & DV_RANGE_IN) != 0)
-            length += range.length;
-    }
-    length += call.range_count * static_cast<std::uint32_t>(sizeof(dsock_range));
+    const std::uint32_t length = static_cast<std::uint32_t>(
+        sizeof(dsock_call) + call.range_count * sizeof(Range) + call.in_bytes);
     out->id = take_slot(call);
     out->header = {DSOCK_MAGIC, DSOCK_CALL, 0, length, out->id};
     out->body.call = {token,  to_address(call.argument), call.number,
                       thread, call.range_count,          lane};
     out->parts[1] = {&out->body.call, sizeof(dsock_call)};
-    out->part_count = 2;
-    if (call.range_count != 0)
-        out->parts[out->part_count++] = {out->ranges.data(),
-                                         call.range_count * sizeof(dsock_range)};
-    for (std::size_t i = 0; i < call.range_count; ++i)
-        if ((call.ranges[i].direction & DV_RANGE_IN) != 0)
-            out->parts[out->part_count++] = {call.ranges[i].address, call.ranges[i].length};
+    out->part_count = 2 + add_parts(call, &out->parts[2]);
     if (length > DSOCK_INLINE_MAX)
         return send_big(*out, length);
     push(*out);
@@ -409,31 +393,30 @@ const char* DsockClient::scatter(const Call& call, const std::uint8_t* payload, 
     const std::size_t heads = head.write_count * sizeof(dsock_write);
     if (head.write_count > kWritesMax || size < heads)
         return "a reply is cut short, or has too many writes";
-    const std::uint8_t* data = payload + heads;
-    std::size_t left = size - heads;
-    for (std::uint32_t i = 0; i < head.write_count; ++i) {
+    const std::uint8_t* const writes_end = payload + heads;
+    std::size_t total = 0;
+    // What is written stands behind what is read, so each search begins at the end.
+    for (const std::uint8_t* at = payload; at != writes_end; at += sizeof(dsock_write)) {
         dsock_write write;
-        std::memcpy(&write, payload + i * sizeof(write), sizeof(write));
-        // What is written stands behind what is read, so the search begins at the end.
-        std::size_t k = call.range_count;
+        std::memcpy(&write, at, sizeof(write));
+        const Range* range = call.ranges.data() + call.range_count;
         for (;;) {
-            if (k == 0)
+            if (range == call.ranges.data())
                 return "a reply writes outside of the memory that the call offered";
-            const Range& range = call.ranges[--k];
-            const std::uint64_t offset = write.address - to_address(range.address);
-            if (offset <= range.length && write.length <= range.length - offset &&
-                (range.direction & DV_RANGE_OUT) != 0)
+            --range;
+            const std::uint64_t offset = write.address - to_address(range->address);
+            if (offset + write.length <= range->length && offset <= range->length &&
+                (range->direction & DV_RANGE_OUT) != 0)
                 break;
         }
-        if (write.length > left)
-            return "a reply carries more or less than it says";
-        left -= write.length;
+        total += write.length;
     }
-    if (left != 0)
+    if (total != size - heads)
         return "a reply carries more or less than it says";
-    for (std::uint32_t i = 0; i < head.write_count; ++i) {
+    const std::uint8_t* data = writes_end;
+    for (const std::uint8_t* at = payload; at != writes_end; at += sizeof(dsock_write)) {
         dsock_write write;
-        std::memcpy(&write, payload + i * sizeof(write), sizeof(write));
+        std::memcpy(&write, at, sizeof(write));
         std::memcpy(reinterpret_cast<void*>(write.address), data, write.length);
         data += write.length;
     }
@@ -456,53 +439,38 @@ bool DsockClient::exchange(Call& call, std::uint64_t token, std::uint32_t thread
                            std::uint32_t lane, std::vector<Call*>& ended) {
     if (under_way_ != 0 || sending() || !broken_.empty())
         return false;
+    const std::uint32_t length = static_cast<std::uint32_t>(
+        sizeof(dsock_call) + call.range_count * sizeof(Range) + call.in_bytes);
+    if (length > DSOCK_INLINE_MAX || expected(call) > kSmall)
+        return false;
     struct {
         dsock_header header;
         dsock_call call;
-        dsock_range ranges[Call::kRanges];
     } head;
-    std::array<iovec, Call::kRanges + 1> parts;
-    std::size_t part_count = 1;
-    const std::uint32_t count = call.range_count;
-    std::uint32_t length =
-        sizeof(head.call) + count * static_cast<std::uint32_t>(sizeof(dsock_range));
-    std::size_t answer = sizeof(dsock_header) + sizeof(dsock_reply);
-    parts[0] = {&head, sizeof(head.header) + length};
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const Range& range = call.ranges[i];
-        head.ranges[i] = {to_address(range.address), range.length, range.direction};
-        if ((range.direction & DV_RANGE_IN) != 0) {
-            parts[part_count++] = {range.address, range.length};
-            length += range.length;
-        }
-        if ((range.direction & DV_RANGE_OUT) != 0)
-            answer += sizeof(dsock_write) + range.length;
-    }
-    if (length > DSOCK_INLINE_MAX || answer > kSmall)
-        return false;
+    std::array<iovec, Call::kRanges + 2> parts;
     last_id_ += last_id_ == 0xFFFFFFFFU ? 2 : 1;
     const std::uint32_t id = last_id_;
     head.header = {DSOCK_MAGIC, DSOCK_CALL, 0, length, id};
-    head.call = {token, to_address(call.argument), call.number, thread, count, lane};
+    head.call = {token, to_address(call.argument), call.number, thread, call.range_count, lane};
+    parts[0] = {&head, sizeof(head)};
     msghdr message{};
     message.msg_iov = parts.data();
-    message.msg_iovlen = part_count;
+    message.msg_iovlen = 1 + add_parts(call, &parts[1]);
     if (sendmsg(fd_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
         return false;
     alignas(8) std::uint8_t buffer[kSmall];
     // Without room for descriptors the kernel closes what comes along.
     const ssize_t got = recv(fd_.get(), buffer, sizeof(buffer), MSG_TRUNC);
-    dsock_header answered;
-    if (got >= static_cast<ssize_t>(sizeof(answered)) &&
-        got <= static_cast<ssize_t>(sizeof(buffer))) {
-        std::memcpy(&answered, buffer, sizeof(answered));
-        const std::size_t size = static_cast<std::size_t>(got) - sizeof(answered);
-        if (answered.magic == DSOCK_MAGIC && answered.type == DSOCK_REPLY && answered.flags == 0 &&
-            answered.length == size && answered.call_id == id &&
-            scatter(call, buffer + sizeof(answered), size, call.result) == nullptr) {
-            call.state = Call::State::done;
-            return true;
-        }
+    const dsock_header expected_head{DSOCK_MAGIC, DSOCK_REPLY, 0,
+                                     static_cast<std::uint32_t>(got) - 16U, id};
+    static_assert(sizeof(expected_head) == 16);
+    if (static_cast<std::size_t>(got) - sizeof(expected_head) <=
+            sizeof(buffer) - sizeof(expected_head) &&
+        std::memcmp(buffer, &expected_head, sizeof(expected_head)) == 0 &&
+        scatter(call, buffer + sizeof(expected_head),
+                static_cast<std::size_t>(got) - sizeof(expected_head), call.result) == nullptr) {
+        call.state = Call::State::done;
+        return true;
     }
     // Slow, wrong, or late for something else: the long way judges it.
     put_slot(call, id);

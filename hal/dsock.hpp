@@ -105,7 +105,6 @@ class DsockClient {
             dsock_call call;
             dsock_open open;
         } body;
-        std::array<dsock_range, Call::kRanges> ranges;
         std::array<iovec, Call::kRanges + 3> parts; // head, body, ranges, their bytes
         std::uint32_t part_count;
         std::uint32_t id;
@@ -127,7 +126,22 @@ class DsockClient {
                         std::int32_t& result);
     bool receive_small(std::vector<Call*>& ended, bool block);
     bool receive_large(std::vector<Call*>& ended, bool block);
-    static std::size_t expected(const Call& call);
+    // Bytes of the reply when every OUT range is written.
+    static std::size_t expected(const Call& call) {
+        return sizeof(dsock_header) + sizeof(dsock_reply) + call.out_bytes +
+               call.out_count * sizeof(dsock_write);
+    }
+    // The parts of a call behind its head: ranges, then what they hold. How many.
+    static std::uint32_t add_parts(Call& call, iovec* parts) {
+        if (call.range_count == 0)
+            return 0;
+        std::uint32_t count = 0;
+        parts[count++] = {call.ranges.data(), call.range_count * sizeof(Range)};
+        for (std::uint32_t i = 0; i < call.range_count; ++i)
+            if ((call.ranges[i].direction & DV_RANGE_IN) != 0)
+                parts[count++] = {call.ranges[i].address, call.ranges[i].length};
+        return count;
+    }
 
     Descriptor fd_;
     std::string broken_;

@@ -20,8 +20,7 @@ constexpr auto kLongestNap = std::chrono::milliseconds(20);
 class InprocChannel final : public Channel {
   public:
     explicit InprocChannel(std::unique_ptr<sim::Machine> machine)
-        : machine_(std::move(machine)), identity_(sim::self_identity()),
-          process_(static_cast<std::uint32_t>(getpid())) {}
+        : machine_(std::move(machine)), identity_(sim::self_identity()) {}
     ~InprocChannel() override {
         for (const auto& job : running_)
             machine_->abandon(job->call);
@@ -47,7 +46,7 @@ class InprocChannel final : public Channel {
         sim::Machine::Call& wire = job->call;
         wire.ordinal = static_cast<std::uint32_t>(call.node);
         wire.number = call.number;
-        wire.thread = process_;
+        wire.thread = static_cast<std::uint32_t>(process_);
         wire.argument = reinterpret_cast<std::uint64_t>(call.argument);
         wire.context = job.get();
         wire.memory.clear();
@@ -122,7 +121,6 @@ class InprocChannel final : public Channel {
 
     std::unique_ptr<sim::Machine> machine_;
     sim_ident identity_;
-    std::uint32_t process_;
     std::vector<std::unique_ptr<Job>> running_, spare_;
 };
 

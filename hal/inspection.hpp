@@ -93,7 +93,6 @@ class Inspection {
     Reading<std::uint32_t> multi_records_;
     Reading<std::string> system_version_, patch_version_;
     ProcessAnswers processes_;
-    ds_process_list* process_page_ = nullptr;
     Reading<std::vector<EccRecord>> udis_records_[2]; // single, multi
     Absence records_trouble_[2];
     bool records_failed_[2] = {false, false};
