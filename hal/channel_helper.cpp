@@ -20,8 +20,6 @@ namespace asc::hal {
 
 namespace {
 
-constexpr auto kReceiveSlice = std::chrono::milliseconds(50);
-
 class HelperChannel final : public Channel {
   public:
     HelperChannel(std::string dev_root, const SysOps& ops)
@@ -125,9 +123,7 @@ class HelperChannel final : public Channel {
         }
         Descriptor ours(pair[0]);
         Descriptor theirs(pair[1]);
-        const timeval slice{
-            0, static_cast<suseconds_t>(std::chrono::microseconds(kReceiveSlice).count())};
-        setsockopt(ours.get(), SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice));
+        limit_receive(ours.get());
         const pid_t child = fork();
         if (child < 0) {
             broken_ = std::string("the helper process cannot be started: ") + std::strerror(errno);

@@ -18,8 +18,6 @@ namespace asc::hal {
 
 namespace {
 
-constexpr auto kReceiveSlice = std::chrono::milliseconds(50);
-
 timeval to_timeval(std::chrono::milliseconds time) {
     return {static_cast<time_t>(time.count() / 1000),
             static_cast<suseconds_t>(time.count() % 1000 * 1000)};
@@ -76,7 +74,7 @@ class SocketChannel final : public Channel {
                            "it speaks protocol " + std::to_string(welcome.protocol) +
                                ", this program " + std::to_string(DSOCK_PROTOCOL) +
                                "; use programs and server of one build");
-        set_receive_slice(fd->get());
+        limit_receive(fd->get());
         calls_.attach(std::move(*fd));
         return {};
     }
@@ -177,11 +175,6 @@ class SocketChannel final : public Channel {
     std::unexpected<ConnectError> failure(ConnectError::Kind kind, int error,
                                           const std::string& why) const {
         return std::unexpected(ConnectError{kind, error, "the simulator at " + path_ + ": " + why});
-    }
-
-    static void set_receive_slice(int fd) {
-        const timeval slice = to_timeval(kReceiveSlice);
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice));
     }
 
     // A connection to the server, whose owner has been checked.

@@ -43,6 +43,10 @@ class Descriptor {
     int fd_ = -1;
 };
 
+// A waiting receive on a connection that limit_receive() was called for comes back after this.
+inline constexpr auto kReceiveSlice = std::chrono::milliseconds(50);
+void limit_receive(int fd);
+
 // One packet as it came in.
 struct Packet {
     dsock_header header{};

@@ -13,12 +13,9 @@ namespace asc::hal {
 
 namespace {
 
-Reading<int> celsius(std::uint64_t raw) {
-    return temperature_from_wire(static_cast<std::int16_t>(raw));
-}
-
 constexpr Metric<int> kTemperature{
-    DV_UDIS_LP, "soc_max_temp", 2, celsius, {DV_DMP_TEMPERATURE, -1, 2}, celsius};
+    DV_UDIS_LP,       "soc_max_temp", 2, celsius_from_wire, {DV_DMP_TEMPERATURE, -1, 2},
+    celsius_from_wire};
 constexpr Metric<double> kPower{DV_UDIS_LP,      "power_limit",         4,
                                 power_from_wire, {DV_DMP_POWER, -1, 2}, power_from_wire};
 constexpr Metric<int> kAiCore{DV_UDIS_TS, "aicore_util", 1, percent_from_wire, {}, nullptr};

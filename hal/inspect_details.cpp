@@ -16,9 +16,6 @@ using Reply = Reading<std::vector<std::uint8_t>>;
 constexpr std::size_t kSingleParts = 8, kMultiParts = 16; // UDIS names single_ecc0..7 and so on
 constexpr std::uint32_t kRecordsMax = 64;
 
-Reading<int> celsius(std::uint64_t raw) {
-    return temperature_from_wire(static_cast<std::int16_t>(raw));
-}
 Reading<int> celsius_byte(std::uint64_t raw) {
     return temperature_from_wire(static_cast<std::uint8_t>(raw));
 }
@@ -39,8 +36,8 @@ constexpr Metric<int> kAiCoreMhz{DV_UDIS_LP,          "aic0_freq",       4,
                                  megahertz_from_wire, information(0x17), megahertz_from_wire};
 constexpr Metric<int> kHbmMhz{DV_UDIS_LP,          "hbm_freq",        4,
                               megahertz_from_wire, information(0x16), megahertz_from_wire};
-constexpr Metric<int> kHbmTemperature{DV_UDIS_LP,  "hbm_temp", 2, celsius, {DV_DMP_SENSOR, 14, 1},
-                                      celsius_byte};
+constexpr Metric<int> kHbmTemperature{
+    DV_UDIS_LP, "hbm_temp", 2, celsius_from_wire, {DV_DMP_SENSOR, 14, 1}, celsius_byte};
 constexpr Metric<double> kVoltage{
     DV_UDIS_LP, "aic_volt", 4, millivolt_from_wire, {DV_DMP_VOLTAGE, -1, 2}, hundredths_of_volt};
 constexpr Metric<std::uint32_t> kHbmManufacturer{DV_UDIS_DEVMNG, "hbm_mfr_id", 4,

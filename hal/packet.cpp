@@ -24,6 +24,13 @@ void Descriptor::reset(int fd) {
     fd_ = fd;
 }
 
+void limit_receive(int fd) {
+    static_assert(kReceiveSlice < std::chrono::seconds(1));
+    const timeval slice{0,
+                        static_cast<suseconds_t>(std::chrono::microseconds(kReceiveSlice).count())};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &slice, sizeof(slice));
+}
+
 int sealed_memfd(std::span<const iovec> parts) {
     Descriptor memfd(memfd_create("davsock", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!memfd)

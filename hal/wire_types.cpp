@@ -33,6 +33,10 @@ Reading<int> temperature_from_wire(std::int64_t celsius) {
     return static_cast<int>(celsius);
 }
 
+Reading<int> celsius_from_wire(std::uint64_t raw) {
+    return temperature_from_wire(static_cast<std::int16_t>(raw));
+}
+
 Reading<double> power_from_wire(std::uint64_t deciwatt) {
     if (deciwatt > 30000)
         return impossible("a power in 0.1 W", static_cast<std::int64_t>(deciwatt));

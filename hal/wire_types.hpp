@@ -26,6 +26,7 @@ std::string error_text(std::int32_t result);
 // Little-endian integer of exactly 1, 2, 4 or 8 bytes.
 std::uint64_t unsigned_from_wire(std::span<const std::uint8_t> bytes);
 Reading<int> temperature_from_wire(std::int64_t celsius);      // -60 .. 200
+Reading<int> celsius_from_wire(std::uint64_t raw);             // signed in 16 bits
 Reading<double> power_from_wire(std::uint64_t deciwatt);       // 0 .. 3000 W
 Reading<double> millivolt_from_wire(std::uint64_t millivolt);  // V, 0 < v <= 5
 Reading<int> percent_from_wire(std::uint64_t percent);         // 0 .. 100

@@ -16,8 +16,8 @@ using hal::DeviceSnapshot;
 
 namespace {
 
-constexpr std::chrono::seconds kLockWait{40};    // the vendor's
-constexpr std::chrono::seconds kResetLimit{180}; // the vendor says "about 150 seconds"
+constexpr std::chrono::seconds kVendorLockWait{40}; // the vendor's
+constexpr std::chrono::seconds kResetLimit{180};    // the vendor says "about 150 seconds"
 
 // What was done to one device, in every format.
 int report(const Session& session, std::string_view action, const DeviceIds& ids, int status,
@@ -76,7 +76,7 @@ DeviceSnapshot look_at(const Session& session, const DeviceIds& ids, Ask what) {
 
 int run_reset(const Session& session, const DeviceIds& ids, std::string_view action,
               const DeviceSnapshot& before) {
-    const double wait = session.arguments.number("lock-wait").value_or(kLockWait.count());
+    const double wait = session.arguments.number("lock-wait").value_or(kVendorLockWait.count());
     auto lock = ResetLock::take(std::chrono::milliseconds(static_cast<std::int64_t>(wait * 1000)));
     if (!lock)
         return refuse(session, lock.error().busy ? npu_smi_status::held : npu_smi_status::failed,

@@ -111,33 +111,33 @@ std::string unowned_text(const ProcessLook& look, Charset charset) {
     return fmt::format("\theld by no live process: cannot tell: {}\n", printable(why, charset));
 }
 
-struct Row {
+struct ProcessRow {
     const ProcessLook* look = nullptr;
     const ProcessInfo* process = nullptr; // null: the device has none to show
 };
 
-template <class F> Field of_process(const Row& row, F get) {
+template <class F> Field of_process(const ProcessRow& row, F get) {
     if (row.process != nullptr)
         return get(*row.process);
     return {row.look->device.processes ? hal::Absence{hal::Reason::unsupported, 0, "no process"}
                                        : row.look->device.processes.absence()};
 }
 
-constexpr Column<Row> kColumns[] = {
+constexpr Column<ProcessRow> kProcessColumns[] = {
     {"npu_id",
-     [](const Row& row) -> Field {
+     [](const ProcessRow& row) -> Field {
          return Cell{row.look->device.ids.npu_id, {}};
      }},
     {"chip_id",
-     [](const Row& row) -> Field {
+     [](const ProcessRow& row) -> Field {
          return Cell{row.look->device.ids.chip_id, {}};
      }},
     {"phy_id",
-     [](const Row& row) -> Field {
+     [](const ProcessRow& row) -> Field {
          return Cell{row.look->device.ids.physical_id, {}};
      }},
     {"pid",
-     [](const Row& row) {
+     [](const ProcessRow& row) {
          return of_process(row, [](const ProcessInfo& process) -> Field {
              if (!process.resolvable)
                  return {hal::Reason::unresolvable, 0, "no process of this PID namespace"};
@@ -145,7 +145,7 @@ constexpr Column<Row> kColumns[] = {
          });
      }},
     {"host_pid",
-     [](const Row& row) {
+     [](const ProcessRow& row) {
          return of_process(row, [](const ProcessInfo& process) -> Field {
              if (!process.host_pid && !process.resolvable)
                  return Cell{process.pid, {}};
@@ -153,25 +153,25 @@ constexpr Column<Row> kColumns[] = {
          });
      }},
     {"name",
-     [](const Row& row) {
+     [](const ProcessRow& row) {
          return of_process(row, [](const ProcessInfo& process) { return field(process.name); });
      }},
     {"hbm_mib",
-     [](const Row& row) {
+     [](const ProcessRow& row) {
          return of_process(row, [](const ProcessInfo& process) { return field(mib_of(process)); });
      }},
     {"start_time",
-     [](const Row& row) {
+     [](const ProcessRow& row) {
          return of_process(row, [](const ProcessInfo& process) {
              return field(process.start_unix_ms.map([](std::int64_t ms) { return utc_text(ms); }));
          });
      }},
     {"state",
-     [](const Row& row) {
+     [](const ProcessRow& row) {
          return of_process(row, [](const ProcessInfo& process) { return field(process.state); });
      }},
     {"alive",
-     [](const Row& row) {
+     [](const ProcessRow& row) {
          return of_process(row, [](const ProcessInfo& process) { return field(process.alive); });
      }},
 };
@@ -208,13 +208,13 @@ std::vector<Finding> process_findings(std::span<const ProcessLook> looks,
 
 std::vector<std::string_view> process_fields() {
     std::vector<std::string_view> names;
-    for (const Column<Row>& column : kColumns)
+    for (const Column<ProcessRow>& column : kProcessColumns)
         names.push_back(column.name);
     return names;
 }
 
 Records process_records(std::span<const ProcessLook> looks) {
-    std::vector<Row> rows;
+    std::vector<ProcessRow> rows;
     for (const ProcessLook& look : looks) {
         if (look.device.processes)
             for (const ProcessInfo& process : *look.device.processes)
@@ -222,7 +222,7 @@ Records process_records(std::span<const ProcessLook> looks) {
         else
             rows.push_back({&look, nullptr}); // what cannot be seen must not look like nothing
     }
-    return make_records<Row>("asc-tools/npu-smi.proc/1", "processes", kColumns, rows);
+    return make_records<ProcessRow>("asc-tools/npu-smi.proc/1", "processes", kProcessColumns, rows);
 }
 
 Json process_more(std::span<const ProcessLook> looks, std::span<const Finding> findings) {

@@ -20,10 +20,6 @@ Field share(const hal::Reading<std::uint64_t>& used, const hal::Reading<std::uin
     return Cell{*total == 0 ? 0 : *used * 100 / *total, {}};
 }
 
-Field ddr_percent(const TypeRow& row) {
-    return share(row.device.ddr_used_mib, row.device.ddr_total_mib);
-}
-
 Field hugepages_percent(const TypeRow& row) {
     return share(row.device.hugepages_used, row.device.hugepages_total);
 }
@@ -97,6 +93,10 @@ constexpr Item kItems310[] = {
 };
 
 } // namespace
+
+Field ddr_percent(const TypeRow& row) {
+    return share(row.device.ddr_used_mib, row.device.ddr_total_mib);
+}
 
 const Type kUsages{"usages", Ask::usages | Ask::memory | Ask::telemetry, kItems, kItems310};
 

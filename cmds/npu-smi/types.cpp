@@ -20,14 +20,6 @@ Field unsupported() {
     return {hal::Reason::unsupported};
 }
 
-// Share of DDR in use. A chip without DDR has 0 of 0, which the vendor shows as 0.
-Field ddr_percent(const TypeRow& row) {
-    const auto& [used, total] = std::pair(row.device.ddr_used_mib, row.device.ddr_total_mib);
-    if (!used || !total)
-        return field(used ? total : used);
-    return Cell{*total == 0 ? 0 : *used * 100 / *total, {}};
-}
-
 Field watt(const Reading<double>& reading) {
     return field(reading, [](double value) { return fmt::format("{:.1f}", value); });
 }

@@ -57,6 +57,9 @@ inline constexpr std::string_view kIdNames[kIdFields] = {"npu_id", "chip_id", "p
 // Error codes with text, meaning and next step, for JSON.
 Json errors_json(const hal::DeviceSnapshot& device);
 
+// Share of DDR in use. A chip without DDR has 0 of 0, which the vendor shows as 0.
+Field ddr_percent(const TypeRow& row);
+
 extern const Type kBoard, kUsages, kEcc, kHealth, kFlash, kPcieErrors, kSensors;
 
 } // namespace asc::cmds::npu_smi

@@ -37,15 +37,6 @@ const Finding* find(const std::vector<Finding>& findings, Kind kind) {
     return nullptr;
 }
 
-Holder holder(std::int64_t pid, std::string name, std::string state = "S") {
-    Holder one;
-    one.pid = pid;
-    one.name = std::move(name);
-    one.state = std::move(state);
-    one.node = "/dev/davinci0";
-    return one;
-}
-
 DeviceSnapshot zombie() {
     DeviceSnapshot device = healthy_device(2);
     hold(device, {process(4242, 65536, false)});

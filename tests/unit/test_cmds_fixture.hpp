@@ -2,6 +2,7 @@
 // Devices as a driver would tell of them, for tests of what the commands make of it.
 #pragma once
 
+#include "cmds/npu-smi/overview.hpp"
 #include "hal/driver.hpp"
 #include "hal/snapshot.hpp"
 
@@ -143,6 +144,31 @@ inline hal::BackendInfo real_driver() {
     backend.name = "chardev";
     backend.driver_version = "25.2.0";
     return backend;
+}
+
+// Someone who has the node open.
+inline hal::Holder holder(std::int64_t pid, std::string name, std::string state = "S") {
+    hal::Holder one;
+    one.pid = pid;
+    one.name = std::move(name);
+    one.state = std::move(state);
+    one.node = "/dev/davinci0";
+    return one;
+}
+
+inline const cmds::Style kPlain{cmds::Charset::utf8, false, false};
+
+// What `npu-smi info` makes of these devices.
+inline cmds::npu_smi::Overview overview_of(std::vector<hal::DeviceSnapshot> devices) {
+    cmds::npu_smi::Overview overview;
+    overview.backend = simulator();
+    overview.devices = std::move(devices);
+    overview.earlier.resize(overview.devices.size());
+    std::vector<cmds::Subject> subjects;
+    for (const auto& device : overview.devices)
+        subjects.push_back({&device, hal::Reading(std::vector<hal::Holder>{}), {}});
+    overview.findings = cmds::find_all(subjects, {kNow, overview.backend.next_argument});
+    return overview;
 }
 
 } // namespace asc::test

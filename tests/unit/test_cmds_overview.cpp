@@ -19,20 +19,6 @@ using testing::Not;
 
 namespace {
 
-const Style kPlain{Charset::utf8, false, false};
-
-Overview overview_of(std::vector<asc::hal::DeviceSnapshot> devices) {
-    Overview overview;
-    overview.backend = simulator();
-    overview.devices = std::move(devices);
-    overview.earlier.resize(overview.devices.size());
-    std::vector<Subject> subjects;
-    for (const auto& device : overview.devices)
-        subjects.push_back({&device, asc::hal::Reading(std::vector<asc::hal::Holder>{}), {}});
-    overview.findings = find_all(subjects, {kNow, overview.backend.next_argument});
-    return overview;
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream in(text);

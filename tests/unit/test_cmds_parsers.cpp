@@ -21,20 +21,6 @@ using namespace asc::test;
 
 namespace {
 
-const Style kPlain{Charset::utf8, false, false};
-
-Overview overview_of(std::vector<asc::hal::DeviceSnapshot> devices) {
-    Overview overview;
-    overview.backend = simulator();
-    overview.devices = std::move(devices);
-    overview.earlier.resize(overview.devices.size());
-    std::vector<Subject> subjects;
-    for (const auto& device : overview.devices)
-        subjects.push_back({&device, asc::hal::Reading(std::vector<asc::hal::Holder>{}), {}});
-    overview.findings = find_all(subjects, {kNow, overview.backend.next_argument});
-    return overview;
-}
-
 std::string info_output(const Overview& overview) {
     return driver_table(overview, kPlain) + "\n" + limits_block(overview, kPlain);
 }

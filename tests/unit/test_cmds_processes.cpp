@@ -28,14 +28,6 @@ std::string text_of(const ProcessLook& look) {
     return process_text(std::span(&look, 1), findings, Charset::utf8);
 }
 
-Holder holder(std::int64_t pid, std::string name) {
-    Holder one;
-    one.pid = pid;
-    one.name = std::move(name);
-    one.node = "/dev/davinci0";
-    return one;
-}
-
 } // namespace
 
 TEST(Proc, ListsLiveProcessesWithTheirStart) {
