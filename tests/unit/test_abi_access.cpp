@@ -198,7 +198,7 @@ TEST(AbiProcesses, PidsAreThoseOfTheCallersNamespace) {
         resource.buffer_len = 256;
         EXPECT_EQ(machine.ask(file, DV_IO('M', 175), resource), 0);
         std::vector<std::int32_t> pids(resource.buffer_len / 4);
-        std::memcpy(pids.data(), resource.buffer, resource.buffer_len);
+        std::copy_n(resource.buffer, resource.buffer_len, reinterpret_cast<char*>(pids.data()));
         machine.close(file);
         return pids;
     };

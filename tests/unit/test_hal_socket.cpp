@@ -69,7 +69,11 @@ class Server {
         listen(listener_, 64);
         acceptor_ = std::thread([this] { accept_all(); });
     }
-    ~Server() {
+    ~Server() { stop(); }
+    // Ends the threads; nothing is answered from then on.
+    void stop() {
+        if (!acceptor_.joinable())
+            return;
         shutdown(listener_, SHUT_RDWR);
         acceptor_.join();
         {
@@ -83,6 +87,11 @@ class Server {
         unlink(path.c_str());
         rmdir(folder_.c_str());
     }
+    // Stops the server before what stands above it in the test, and `answer` refers to, is gone.
+    struct Scope {
+        Server& server;
+        ~Scope() { server.stop(); }
+    };
     std::string path;
 
     static void send_raw(int fd, const Bytes& bytes) {
@@ -233,6 +242,7 @@ TEST_F(HalSocket, ACallIsOneRoundTrip) {
 
 TEST_F(HalSocket, PositiveResultsAndErrorsSurvive) {
     std::int32_t result = 0;
+    const Server::Scope serving{server_};
     server_.answer = [&](int fd, const Asked& asked) {
         Server::send_raw(fd, Server::packet(DSOCK_REPLY, asked.id, Server::reply(result)));
     };
@@ -348,6 +358,7 @@ TEST_F(HalSocket, WrongRepliesBreakTheChannelAndReachNoMemory) {
          },
          "refused: no"},
     };
+    const Server::Scope serving{server_};
     for (const Wrong& wrong : cases) {
         SCOPED_TRACE(wrong.name);
         server_.answer = [&](int fd, const Asked& asked) {
@@ -396,6 +407,7 @@ TEST_F(HalSocket, MemoryFilesMustBeSealedAndAsLongAsTheySay) {
     for (std::size_t i = 0; i < big.size(); ++i)
         big[i] = static_cast<std::uint8_t>(i * 3);
     enum { good, unsealed, no_file, shorter, half_sealed } kind = good;
+    const Server::Scope serving{server_};
     server_.answer = [&](int fd, const Asked& asked) {
         const Bytes payload = Server::reply(0, asked.out().address, big);
         int file = kind == no_file ? open("/dev/zero", O_RDONLY | O_CLOEXEC)
@@ -464,6 +476,7 @@ TEST_F(HalSocket, DescriptorsThatNobodyAskedForAreClosed) {
 TEST_F(HalSocket, ALateReplyNeverAnswersTheNextCall) {
     std::deque<std::pair<int, Asked>> kept;
     int count = 0;
+    const Server::Scope serving{server_};
     server_.answer = [&](int fd, const Asked& asked) {
         if (++count == 1) {
             kept.emplace_back(fd, asked); // too late
@@ -488,6 +501,7 @@ TEST_F(HalSocket, ALateReplyNeverAnswersTheNextCall) {
 
 TEST_F(HalSocket, RepliesInAnyOrderFindTheirCalls) {
     std::vector<Asked> waiting;
+    const Server::Scope serving{server_};
     server_.answer = [&](int fd, const Asked& asked) {
         waiting.push_back(asked);
         if (waiting.size() < 20)
