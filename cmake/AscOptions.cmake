@@ -20,6 +20,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     endif()
 endif()
 
+# Batched sources (CMAKE_UNITY_BUILD) are no headers, whatever GCC makes of their place.
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(asc_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
+
 if(ASC_SANITIZE)
     set(sanitize -fsanitize=${ASC_SANITIZE} -fno-omit-frame-pointer)
     if(ASC_SANITIZE MATCHES "undefined")
@@ -46,6 +51,8 @@ endif()
 # asc_freestanding(TARGET): C that links in any kernel. What it may leave undefined (memcpy, memset,
 # memcmp) is proved by tests/lint on plain objects; a sanitizer adds calls of its own and larger frames.
 function(asc_freestanding target)
+    # Its files keep their own names apart, as a kernel's do, so they are compiled one by one.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
     target_compile_options(${target} PRIVATE
         $<$<COMPILE_LANGUAGE:C>:-ffreestanding;-fno-stack-protector;-fno-common;-mgeneral-regs-only>)
     # GCC turns counting loops into strlen() otherwise, which a kernel need not have.
