@@ -15,11 +15,11 @@ table=$(npu-smi info)
 check_same "H1: eight rows" 8 "$(grep -cE '0000:0[1-8]:00\.0' <<<"$table")"
 check_text "H1: HBM of card 0" '32768 */ *65536' "$table"
 check_text "H1: block of limits and errors" 'Limits and errors' "$table"
-check_text "H1: the simulator is named" 'kernel' "$table"
+check_text "H1: the simulator is named" '^Backend: chardev \(simulated, profile handbook\)' "$table"
 check_text "H1: power and limit" 'Power +: 280\.0 / 350\.0 W' "$(npu-smi info -i 0)"
 check_same "H1: temperatures" '[52,48,55,51]' "$(value '[.devices[].temperature_c][0:4]')"
 check_same "H1: OOM count" 7 "$(value '.devices[2].oom_count')"
-check_same "H1: one line with HBM" 'HBM : 65536 / 65536 MB' "$(npu-smi info -i 2 | grep HBM | tr -s ' ' | sed 's/^ //')"
+check_same "H1: one line with HBM" 'HBM : 65536 / 65536 MB' "$(npu-smi info -i 2 | grep HBM | tr -s ' \t' ' ' | sed 's/^ //')"
 check_same "H1: findings of cards 1 and 2" '[1,2]' "$(value '[.findings[].npu_id]|unique')"
 
 check_text "H2: single bit errors" 'Single Bit Errors +: 3$' "$(npu-smi info -t ecc -i 1)"
@@ -38,7 +38,7 @@ check_status "H3: not root" 214 setpriv --reuid 65534 --regid 65534 --clear-grou
 check_text "H3: a live holder is named" python3 "$(npu-smi set -t device-reset -i 3 -y 2>&1)"
 check_same "H3: and keeps its memory" 10240 "$(value '.devices[3].hbm_used_mib')"
 check "H3: root resets" npu-smi set -t device-reset -i 2 -y
-check_same "H3: the memory is free" 'HBM : 0 / 65536 MB' "$(npu-smi info -i 2 | grep HBM | tr -s ' ' | sed 's/^ //')"
+check_same "H3: the memory is free" 'HBM : 0 / 65536 MB' "$(npu-smi info -i 2 | grep HBM | tr -s ' \t' ' ' | sed 's/^ //')"
 check_same "H3: no other card was touched" '[32768,28416,0,10240]' "$(value '[.devices[].hbm_used_mib][0:4]')"
 
 hold 4 2048

@@ -175,7 +175,7 @@ void Fuzzer::reopen() {
     const std::size_t index = below(kFiles);
     const int fresh =
         below(8) == 0 ? open((DV_NODE_DEVICE_PREFIX + std::to_string(below(9))).c_str(), O_RDONLY)
-                      : open_module(below(8) == 0 ? DV_MOD_NONE : module_of_file(index));
+                      : open_module(below(8) == 0 ? unsigned{DV_MOD_NONE} : module_of_file(index));
     if (const int old = files[index].exchange(fresh); old >= 0)
         close(old); // others may be inside a call on it
 }
