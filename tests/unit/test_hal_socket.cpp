@@ -48,13 +48,32 @@ struct Asked { // one DSOCK_CALL
     }
 };
 
+// What a test sets while the server's threads use it.
+template <class F> class Shared {
+  public:
+    Shared(std::function<F> function = nullptr) : function_(std::move(function)) {}
+    Shared& operator=(std::function<F> function) {
+        const std::scoped_lock lock(mutex_);
+        function_ = std::move(function);
+        return *this;
+    }
+    std::function<F> get() const {
+        const std::scoped_lock lock(mutex_);
+        return function_;
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::function<F> function_;
+};
+
 // A server in a thread of its own. Greets and opens rightly unless told otherwise; what calls get
 // is the test's.
 class Server {
   public:
-    std::function<void(int fd, const Asked&)> answer = [](int, const Asked&) {};
-    std::function<void(int fd)> greet; // in place of DSOCK_WELCOME
-    std::function<void(std::uint32_t id)> cancelled = [](std::uint32_t) {};
+    Shared<void(int fd, const Asked&)> answer{[](int, const Asked&) {}};
+    Shared<void(int fd)> greet; // in place of DSOCK_WELCOME
+    Shared<void(std::uint32_t id)> cancelled{[](std::uint32_t) {}};
     std::atomic<int> hellos{0}, cancels{0};
 
     Server() {
@@ -145,8 +164,8 @@ class Server {
             switch (got.header.type) {
             case DSOCK_HELLO: {
                 ++hellos;
-                if (greet) {
-                    greet(fd);
+                if (const auto greeting = greet.get()) {
+                    greeting(fd);
                     break;
                 }
                 dsock_welcome welcome{};
@@ -168,12 +187,12 @@ class Server {
                                                       sizeof(asked.call) +
                                                       asked.ranges.size() * sizeof(dsock_range)),
                                 payload.end());
-                answer(fd, asked);
+                answer.get()(fd, asked);
                 break;
             }
             case DSOCK_CANCEL:
                 ++cancels;
-                cancelled(got.header.call_id);
+                cancelled.get()(got.header.call_id);
                 break;
             default:
                 break;
