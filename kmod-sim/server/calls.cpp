@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DSOCK_CALL to DSOCK_REPLY: a call answers at once or is parked until the machine has its answer.
+#include "kmod-sim/server/call_message.hpp"
 #include "kmod-sim/server/log.hpp"
 #include "kmod-sim/server/server.hpp"
 
@@ -18,29 +19,6 @@ std::uint64_t steady_ns() {
                                           .count());
 }
 
-// Reads the ranges of a call; what is wrong with them, or null.
-const char* read_ranges(std::span<const std::uint8_t> rest, std::uint32_t count,
-                        sim::Window& memory) {
-    if (count > DV_RANGES_MAX || rest.size() < count * sizeof(dsock_range))
-        return "a call with more ranges than it has bytes, or than the protocol allows";
-    const std::span<const std::uint8_t> heads = rest.first(count * sizeof(dsock_range));
-    std::span<const std::uint8_t> bytes = rest.subspan(heads.size());
-    for (std::uint32_t i = 0; i < count; ++i) {
-        dsock_range range{};
-        std::memcpy(&range, heads.data() + i * sizeof(range), sizeof(range));
-        const bool readable = (range.direction & DV_RANGE_IN) != 0;
-        if (range.direction == 0 || (range.direction & ~(DV_RANGE_IN | DV_RANGE_OUT)) != 0)
-            return "a range of no known direction";
-        if (range.length > DSOCK_PAYLOAD_MAX || (readable && range.length > bytes.size()))
-            return "a range longer than its bytes, or than the protocol allows";
-        const std::size_t taken = readable ? range.length : 0;
-        if (!memory.add(range.address, range.length, range.direction, bytes.first(taken)))
-            return "a range that wraps around";
-        bytes = bytes.subspan(taken);
-    }
-    return bytes.empty() ? nullptr : "a call with bytes of no range";
-}
-
 } // namespace
 
 Flight* Server::take_flight() {
@@ -55,21 +33,13 @@ Flight* Server::take_flight() {
 
 void Server::begin_call(Connection& connection, const Packet& packet) {
     const std::uint32_t id = packet.header().call_id;
-    dsock_call call{};
-    const std::span<const std::uint8_t> payload = packet.payload();
-    if (payload.size() < sizeof(call)) {
-        refuse(connection, "a call shorter than its head");
-        return;
-    }
-    std::memcpy(&call, payload.data(), sizeof(call));
     if (connection.flights.contains(id)) {
         refuse(connection, "a call with the id of one that is not answered yet");
         return;
     }
     Flight* flight = take_flight();
-    flight->call.memory.clear();
-    if (const char* problem =
-            read_ranges(payload.subspan(sizeof(call)), call.range_count, flight->call.memory)) {
+    dsock_call call{};
+    if (const char* problem = read_call(packet.payload(), call, flight->call.memory)) {
         spare_flights_.push_back(flight);
         refuse(connection, problem);
         return;

@@ -2,6 +2,7 @@
 #include "kmod-sim/server/client.hpp"
 
 #include "ioctl/wire/marshal.h"
+#include "kmod-sim/server/call_message.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -36,37 +37,6 @@ template <class T> std::span<const std::uint8_t> bytes_of(const T& value) {
 
 Failure broken(const std::string& what) {
     return {kFailed, "the simulator's answer cannot be used: " + what};
-}
-
-// Applies the writes of a reply that lie in what was offered; false when one does not.
-bool apply_reply(std::span<const std::uint8_t> payload, std::span<const dv_range> offered,
-                 std::int32_t& result) {
-    dsock_reply reply{};
-    if (payload.size() < sizeof(reply))
-        return false;
-    std::memcpy(&reply, payload.data(), sizeof(reply));
-    payload = payload.subspan(sizeof(reply));
-    if (reply.write_count > payload.size() / sizeof(dsock_write))
-        return false;
-    std::span<const std::uint8_t> heads = payload.first(reply.write_count * sizeof(dsock_write));
-    std::span<const std::uint8_t> bytes = payload.subspan(heads.size());
-    for (std::uint32_t i = 0; i < reply.write_count; ++i) {
-        dsock_write write{};
-        std::memcpy(&write, heads.data() + i * sizeof(write), sizeof(write));
-        if (write.length > bytes.size())
-            return false;
-        bool fits = false;
-        for (const dv_range& range : offered)
-            fits = fits || ((range.direction & DV_RANGE_OUT) != 0 &&
-                            write.address >= range.address && write.length <= range.length &&
-                            write.address - range.address <= range.length - write.length);
-        if (!fits)
-            return false;
-        std::memcpy(reinterpret_cast<void*>(write.address), bytes.data(), write.length);
-        bytes = bytes.subspan(write.length);
-    }
-    result = reply.result;
-    return bytes.empty();
 }
 
 } // namespace
