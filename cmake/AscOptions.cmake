@@ -25,6 +25,12 @@ if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(asc_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endif()
 
+# libstdc++ 12 uses a deprecated buffer inside std::stable_sort, which clang tells wherever that is made.
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    target_compile_options(asc_options INTERFACE
+        $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
+endif()
+
 if(ASC_SANITIZE)
     set(sanitize -fsanitize=${ASC_SANITIZE} -fno-omit-frame-pointer)
     if(ASC_SANITIZE MATCHES "undefined")
