@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hal/reading.hpp"
+#include "hal/simulator.hpp"
 #include "hal/snapshot.hpp"
 
 #include <atomic>
@@ -125,6 +126,8 @@ class Driver {
     Reading<std::vector<RuleState>> rules();
     Reading<std::uint64_t> advance_clock(std::chrono::nanoseconds by); // new now, ns; 0 only reads
     ActionResult hotplug(const DeviceIds& device, int operation); // 0 remove, 1 restore, 2 lose
+    // What happened, from number `cursor` on (0: the oldest that is kept).
+    Reading<JournalPart> journal(std::uint64_t cursor);
 
     class Impl;
 

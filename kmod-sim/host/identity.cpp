@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -18,6 +19,10 @@ namespace asc::sim {
 namespace {
 
 constexpr int kCapSysAdmin = 21; // linux/capability.h
+
+// Pid of the first that is scripted: above the largest that Linux gives (2^22), so that it never
+// names a process.
+constexpr std::uint32_t kScriptedPid = (1U << 22U) + 1;
 
 std::string read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -157,6 +162,17 @@ sim_ident self_identity() {
             std::max(getgroups(static_cast<int>(groups.size()), groups.data()), 0)));
     const Credentials self{static_cast<std::uint32_t>(getpid()), geteuid(), getegid(), groups};
     return read_identity(self, 0, {geteuid(), false});
+}
+
+sim_ident scripted_identity(std::string_view name, std::uint32_t number) {
+    sim_ident ident = self_identity();
+    ident.pid = ident.ns_pid = kScriptedPid + number;
+    ident.start_time = 0;
+    ident.cookie = ident.pid;
+    ident.flags = DS_PROCESS_SCRIPTED;
+    std::memset(ident.name, 0, sizeof(ident.name));
+    name.copy(ident.name, sizeof(ident.name) - 1);
+    return ident;
 }
 
 } // namespace asc::sim

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace asc::sim {
 
@@ -30,6 +31,8 @@ sim_ident read_identity(const Credentials& credentials, std::uint64_t cookie,
 
 // This process as the simulator's owner (in-process channel, tests).
 sim_ident self_identity();
+// Somebody who never was a process (DS_PROCESS_SCRIPTED); each has another number, from 0.
+sim_ident scripted_identity(std::string_view name, std::uint32_t number);
 
 // Inode of a namespace of `pid` ("pid", "mnt", "user"); 0 when it cannot be read.
 std::uint64_t namespace_of(std::uint32_t pid, const char* kind);

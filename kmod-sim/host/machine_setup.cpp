@@ -26,17 +26,6 @@ std::uint32_t fill_records(const std::vector<EccRecord>& from, sim_record* to,
     return count;
 }
 
-sim_ident scripted_ident(const ResidentProfile& resident, std::uint32_t number) {
-    sim_ident ident = self_identity();
-    ident.pid = ident.ns_pid = kScriptedPid + number;
-    ident.start_time = 0;
-    ident.cookie = ident.pid;
-    ident.flags = DS_PROCESS_SCRIPTED;
-    std::memset(ident.name, 0, sizeof(ident.name));
-    resident.name.copy(ident.name, sizeof(ident.name) - 1);
-    return ident;
-}
-
 std::string of_resident(const ResidentProfile& resident, const std::string& what, int error) {
     return "resident '" + resident.name + "' of device " + std::to_string(resident.device) + ": " +
            what + ": " + std::strerror(error);
@@ -74,7 +63,7 @@ std::expected<Files, std::string> open_files(Machine& machine, const ResidentPro
 
 std::expected<void, std::string> play(Machine& machine, const ResidentProfile& resident,
                                       std::uint32_t number) {
-    const sim_ident ident = scripted_ident(resident, number);
+    const sim_ident ident = scripted_identity(resident.name, number);
     const auto files = open_files(machine, resident, ident);
     if (!files)
         return std::unexpected(files.error());
@@ -156,7 +145,7 @@ std::expected<void, std::string> adopt_scripted(LoadedState& state) {
     for (std::uint32_t i = 0; i < state.owners.size(); ++i) {
         const SavedOwner& owner = state.owners[i];
         const ResidentProfile resident{owner.device, owner.bytes >> 20U, owner.name, false};
-        const sim_ident ident = scripted_ident(resident, i);
+        const sim_ident ident = scripted_identity(resident.name, i);
         const auto files = open_files(*state.machine, resident, ident);
         if (!files)
             return std::unexpected(files.error());

@@ -19,10 +19,6 @@ inline constexpr std::uint32_t kRoomMax = 8U * 1024U * 1024U; // of one transfer
 inline constexpr std::size_t kSpareRequests = 16;
 inline constexpr std::uint32_t kSpareDevices = 8; // slots for devices that are added later
 
-// Pid of the first scripted resident: above the largest that Linux gives (2^22), so that it never
-// names a process.
-inline constexpr std::uint32_t kScriptedPid = (1U << 22U) + 1;
-
 struct Machine::Call::Request {
     abi_request wire;
     std::vector<std::uint8_t> big_in, big_out;
