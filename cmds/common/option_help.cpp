@@ -82,6 +82,14 @@ std::string paragraphs(std::string_view text) {
     return out;
 }
 
+// " FILE..." or " [FILE...]"
+std::string operands_of(const Verb& verb) {
+    if (verb.operands.most == 0)
+        return {};
+    return verb.operands.least == 0 ? fmt::format(" [{}]", verb.operands.value)
+                                    : fmt::format(" {}", verb.operands.value);
+}
+
 std::string status_lines(const Program& program) {
     std::string out = "\nExit status:\n";
     for (const StatusText& status : program.statuses)
@@ -143,7 +151,7 @@ std::string usage_line(const Program& program, std::span<const std::string> word
         text += option.takes == Takes::nothing ? fmt::format(" [{}]", shown)
                                                : fmt::format(" [{} {}]", shown, option.value);
     }
-    return fmt::format("{} [OPTION...]; {} --help tells more", text, name);
+    return fmt::format("{} [OPTION...]{}; {} --help tells more", text, operands_of(*verb), name);
 }
 
 std::string help_text(const Program& program, const Verb* verb) {
@@ -159,7 +167,8 @@ std::string help_text(const Program& program, const Verb* verb) {
             out += fmt::format("\nExamples:\n{}", program.examples);
         return out + fmt::format("\n{} COMMAND --help tells more of one.\n", name);
     }
-    std::string out = fmt::format("usage: {} [OPTION...]\n{}\n", name, verb->text);
+    std::string out =
+        fmt::format("usage: {} [OPTION...]{}\n{}\n", name, operands_of(*verb), verb->text);
     if (!verb->options.empty())
         out += "\nOptions:\n" + option_lines(verb->options);
     if (!verb->notes.empty())
@@ -179,8 +188,8 @@ std::string manual_page(const Program& program) {
     out += fmt::format(".SH SYNOPSIS\n.B {}\n.I COMMAND\n[\\fIOPTION\\fR...]\n.SH COMMANDS\n",
                        troff(program.name));
     for (const Verb& verb : program.verbs) {
-        out +=
-            fmt::format(".SS {} {}\n{}\n", troff(program.name), troff(verb.name), troff(verb.text));
+        out += fmt::format(".SS {} {}{}\n{}\n", troff(program.name), troff(verb.name),
+                           troff(operands_of(verb)), troff(verb.text));
         out += troff_options(verb.options);
         if (!verb.notes.empty())
             out += fmt::format(".PP\n{}\n", troff(verb.notes));

@@ -244,9 +244,13 @@ std::expected<Arguments, std::string> parse_arguments(const Program& program,
     Arguments arguments;
     arguments.verb = match.verb;
     for (const po::option& token : *tokens) {
-        if (token.position_key >= 0)
-            return std::unexpected(fmt::format(
-                "unexpected '{}'", printable(token.value.empty() ? "" : token.value.front())));
+        if (token.position_key >= 0) {
+            const std::string word = token.value.empty() ? "" : token.value.front();
+            if (match.verb == nullptr || arguments.operands.size() == match.verb->operands.most)
+                return std::unexpected(fmt::format("unexpected '{}'", printable(word)));
+            arguments.operands.push_back(word);
+            continue;
+        }
         const Option* option = find_option(options, token.string_key);
         if (option == nullptr)
             return std::unexpected(unknown_option(token.string_key, options));
@@ -257,6 +261,9 @@ std::expected<Arguments, std::string> parse_arguments(const Program& program,
             return std::unexpected(std::move(complaint));
         arguments.set(option->name, value);
     }
+    if (match.verb != nullptr && !arguments.has("help") &&
+        arguments.operands.size() < match.verb->operands.least)
+        return std::unexpected(fmt::format("{} is needed", match.verb->operands.value));
     return arguments;
 }
 

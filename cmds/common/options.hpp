@@ -27,12 +27,19 @@ struct Option {
     bool hidden = false;                            // neither help nor completion shows it
 };
 
+// Words that stand without a dash, or behind "--".
+struct Operands {
+    std::string_view value = {}; // what help calls them: "FILE..."
+    std::size_t least = 0, most = 0;
+};
+
 struct Verb {
     std::string_view name; // "info", "info watch"; "" for a command without verbs
     std::string_view text; // one sentence
     std::span<const Option> options;
     std::string_view notes = {}; // paragraphs below the options in help and manual
     std::span<const std::string_view> without = {}; // common options that make no sense here
+    Operands operands = {};
 };
 
 struct StatusText {
@@ -58,6 +65,7 @@ std::vector<Option> common_options_of(const Program& program, const Verb* verb);
 class Arguments {
   public:
     const Verb* verb = nullptr; // none: only help and version can be set
+    std::vector<std::string> operands;
 
     bool has(std::string_view name) const { return values_.contains(name); }
     std::string_view text(std::string_view name, std::string_view otherwise = {}) const;

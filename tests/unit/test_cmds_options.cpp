@@ -76,6 +76,26 @@ TEST(Options, DoesNotGuessShortenedNames) {
     EXPECT_THAT(complaint({"info", "--back", "x"}), HasSubstr("unknown option"));
 }
 
+TEST(Options, OperandsAreCounted) {
+    static constexpr Option kOptions[] = {{.name = "loud", .letter = 'l'}};
+    static constexpr Verb kVerbs[] = {
+        {.name = "play", .text = "Plays.", .options = kOptions, .operands = {"TUNE [TUNE]", 1, 2}},
+        {.name = "stop", .text = "Stops.", .options = {}}};
+    const Program program{.name = "juke",
+                          .text = "Plays tunes.",
+                          .verbs = kVerbs,
+                          .common = common_options(),
+                          .statuses = {}};
+    const auto parse_it = [&](const Words& words) { return parse_arguments(program, words); };
+    EXPECT_EQ(parse_it({"play", "a", "-l", "b"})->operands, (Words{"a", "b"}));
+    EXPECT_EQ(parse_it({"play", "--", "-l", "--help"})->operands, (Words{"-l", "--help"}));
+    EXPECT_EQ(parse_it({"play"}).error(), "TUNE [TUNE] is needed");
+    EXPECT_EQ(parse_it({"play", "a", "b", "c"}).error(), "unexpected 'c'");
+    EXPECT_EQ(parse_it({"stop", "a"}).error(), "unexpected 'a'");
+    EXPECT_TRUE(parse_it({"play", "--help"}).has_value());
+    EXPECT_THAT(usage_line(program, Words{"play"}), HasSubstr("[OPTION...] TUNE [TUNE];"));
+}
+
 TEST(Options, ActionsTakeNoSeries) {
     EXPECT_THAT(complaint({"set", "--watch", "1"}), HasSubstr("unknown option"));
     EXPECT_THAT(complaint({"clear", "--query", "x"}), HasSubstr("unknown option"));
