@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# 64 processes call, fork and are killed while devices are lost and come back and rules come and go.
+# 64 processes call, fork and are killed while devices are lost and come back and rules come and go
+# (ASC_CHURN_SECONDS).
 # seconds: 420
 # cpus: 2
 . tests/kernel/guest/lib.sh
 load_module devices=8 mode=0666
-"$ASC_BUILD/kernel/programs/kernel_churn" --processes 64 --seconds "${ASC_CHURN_SECONDS:-60}" &
+"$ASC_BUILD/kernel/programs/kernel_churn" --processes 64 --seconds "${ASC_CHURN_SECONDS:-30}" &
 churn=$!
 while kill -0 "$churn" 2>/dev/null; do
     echo "lose 1" >$debug/hotplug

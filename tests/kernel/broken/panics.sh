@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Must fail: says that it passed, then the kernel panics.
-# seconds: 60
+# seconds: 90
 . tests/kernel/guest/lib.sh
 ok "a result before the end"
 echo c >/proc/sysrq-trigger

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Must fail: the machine goes off after a good result, past the verdict.
-# seconds: 60
+# seconds: 90
 . tests/kernel/guest/lib.sh
 ok "a result before the end"
 echo o >/proc/sysrq-trigger

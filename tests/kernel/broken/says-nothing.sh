@@ -1,5 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Must fail: ends well without having checked anything.
-# seconds: 60
+# seconds: 90
 true

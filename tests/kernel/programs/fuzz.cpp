@@ -8,11 +8,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -79,6 +82,7 @@ class Fuzzer {
     void fill(const dv_command_info& command);
     void urd();
     void hdc();
+    const dv_command_info& pick(unsigned module);
     void one();
     void reopen();
 
@@ -180,13 +184,22 @@ void Fuzzer::reopen() {
         close(old); // others may be inside a call on it
 }
 
+// As a rule one that the file's module knows.
+const dv_command_info& Fuzzer::pick(unsigned module) {
+    const std::size_t start = below(commands_.size());
+    const bool stay = below(8) != 0;
+    for (std::size_t i = 0; stay && i < commands_.size(); ++i) {
+        const dv_command_info& command = *commands_[(start + i) % commands_.size()];
+        if (command.module == module)
+            return command;
+    }
+    return *commands_[start];
+}
+
 void Fuzzer::one() {
     const std::size_t index = below(kFiles);
     const int fd = files[index].load();
-    const unsigned module = module_of_file(index);
-    const dv_command_info* command = commands_[below(commands_.size())];
-    for (int tries = 0; tries < 8 && command->module != module && below(8) != 0; ++tries)
-        command = commands_[below(commands_.size())];
+    const dv_command_info* command = &pick(module_of_file(index));
     std::uint32_t number = command->number;
     const void* argument = argument_.start();
     fill(*command);
@@ -223,6 +236,41 @@ void Fuzzer::run() {
         results[result] += count;
 }
 
+// Memory that changes while it is read.
+void change(std::vector<std::uint8_t>& shared, std::uint64_t seed, const std::atomic<bool>& stop) {
+    Random random(seed);
+    while (!stop.load(std::memory_order_relaxed)) {
+        const std::uint64_t value = random();
+        std::memcpy(shared.data() + 8 * (value % (shared.size() / 8 - 1)), &value, 8);
+    }
+}
+
+// What was taken out or lost comes back and rules go: else soon every call ends at a missing
+// device.
+void mend(int fd) {
+    ds_rule_clear clear{sizeof(clear), 0};
+    ask(fd, DS_RULE_CLEAR, &clear);
+    for (std::uint32_t device = 0; device < 8; ++device) {
+        ds_hotplug restore{sizeof(restore), device, DS_HOTPLUG_RESTORE, 0};
+        ask(fd, DS_HOTPLUG, &restore);
+    }
+}
+
+// Many calls wait for what never comes: a signal ends them. To each thread by itself, because one
+// that the process is sent goes to whichever thread takes it, as a rule the main one.
+void attend(std::vector<std::thread>& threads, const std::atomic<bool>& stop) {
+    const int own = open_module(DV_MOD_DAVSIM);
+    for (unsigned round = 0; !stop.load(std::memory_order_relaxed); ++round) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        for (std::thread& thread : threads)
+            pthread_kill(thread.native_handle(), SIGALRM);
+        if (round % 16 == 0)
+            mend(own);
+    }
+    mend(own);
+    close(own);
+}
+
 } // namespace
 } // namespace asc::kernel_test
 
@@ -235,26 +283,26 @@ int main(int argc, char** argv) {
          : option == "--seed" ? seed
                               : threads) = std::strtoull(argv[i + 1], nullptr, 10);
     }
-    interrupt_every(5); // calls that wait end
+    ignore_alarms();
     std::vector<std::uint8_t> shared(1 << 16);
     for (std::size_t i = 0; i < kFiles; ++i)
         files[i] = open_module(module_of_file(i));
     std::atomic<bool> stop{false};
-    std::thread changer([&] { // memory that changes while it is read
-        Random random(seed);
-        while (!stop.load(std::memory_order_relaxed)) {
-            const std::uint64_t value = random();
-            std::memcpy(shared.data() + 8 * (value % (shared.size() / 8 - 1)), &value, 8);
-        }
-    });
-    {
-        std::vector<std::jthread> running;
-        for (std::uint64_t i = 0; i < threads; ++i)
-            running.emplace_back([&, i] {
-                Fuzzer(seed * 1000 + i, total / threads, shared.data(), shared.size()).run();
-            });
-    }
-    stop = true;
+    std::atomic<std::uint64_t> ended{0};
+    std::thread changer([&] { change(shared, seed, stop); });
+    std::vector<std::thread> running;
+    for (std::uint64_t i = 0; i < threads; ++i)
+        running.emplace_back([&, i] {
+            Fuzzer(seed * 1000 + i, total / threads, shared.data(), shared.size()).run();
+            ++ended;
+        });
+    std::thread attendant([&] { attend(running, stop); });
+    while (ended < threads)
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop = true; // only then may they be joined: a thread that was joined has no handle any more
+    attendant.join();
+    for (std::thread& thread : running)
+        thread.join();
     changer.join();
     std::printf(
         "%llu calls, %llu answered, seed %llu\n", static_cast<unsigned long long>(calls.load()),

@@ -84,10 +84,14 @@ void Edge::protect(int protection) const {
         std::perror("mprotect");
 }
 
-void interrupt_every(unsigned milliseconds) {
+void ignore_alarms() {
     struct sigaction action {};
     action.sa_handler = do_nothing; // without SA_RESTART
     sigaction(SIGALRM, &action, nullptr);
+}
+
+void interrupt_every(unsigned milliseconds) {
+    ignore_alarms();
     itimerval timer{};
     timer.it_interval.tv_usec = timer.it_value.tv_usec =
         static_cast<suseconds_t>(milliseconds) * 1000;

@@ -35,7 +35,9 @@ class Edge {
     std::uint8_t *start_, *end_;
 };
 
-// A blocking call ends after this time: a signal whose handler does nothing.
+// SIGALRM ends a call that waits and does nothing else.
+void ignore_alarms();
+// So is the one thread of this process, at this interval.
 void interrupt_every(unsigned milliseconds);
 
 // ---- results, as tests/kernel/guest/lib.sh counts them ----
