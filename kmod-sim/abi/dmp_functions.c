@@ -137,7 +137,8 @@ static uint32_t upgrade(struct abi_call* call, const uint8_t* payload, uint32_t 
         return DV_E_PARAMETER;
     if (payload[0] == CONTROL_LIST)
         return put(reply, &components, sizeof(components));
-    if (!(call->client->ident.caller & DV_ACC_ROOT))
+    // Whatever a client says of itself: from inside a container no firmware is changed.
+    if (!abi_permitted(&call->client->ident, DV_ACC_ROOT | DV_ACC_ENV_PHYSICAL))
         return DV_E_NOT_PERMITTED;
     return DV_E_NOT_SUPPORTED;
 }

@@ -145,6 +145,18 @@ TEST_F(AbiDmp, UpgradeControlsAreForRootAndNotThereYet) {
             << int(component);
 }
 
+TEST_F(AbiDmp, NoUpgradeFromInsideAContainerOrAVirtualMachine) {
+    std::uint32_t pid = 60;
+    for (const std::uint32_t environment :
+         {DV_ACC_ENV_CONTAINER, DV_ACC_ENV_ADMIN_CONTAINER, DV_ACC_ENV_VM}) {
+        sim_client* root = machine.open(
+            DV_NODE_IS_HDC, 0, AbiMachine::ident(++pid, DV_ACC_USER | DV_ACC_ROOT, environment));
+        const HdcSession own = hdc_connect(machine, root);
+        EXPECT_EQ(dmp(machine, root, own, 0x0603, 3, {1}).error, 46) << environment;
+        EXPECT_EQ(dmp(machine, root, own, 0x0603, 3, {2}).error, 0) << environment;
+    }
+}
+
 TEST_F(AbiDmp, TheMessageIdIsEchoedBitForBit) {
     auto packet = dmp_packet(0x0003, 0);
     for (std::size_t i = 0; i < 8; ++i)
