@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// /sys/kernel/config/davinci_sim: the machine by hand. Its attributes are names and
-// `residents_settled`. mkdir N takes a free id; its attributes are the
-// fields of the device (kmod-sim/core/device_fields.def), its error history and, last, `enable`.
-// What is wrong is refused by the write that says it; rmdir takes the device out again.
+// /sys/kernel/config/davinci_sim: the machine by hand. Its attributes are names,
+// `residents_settled` and `wall_ms`. mkdir N takes a free id; its attributes are the fields of the
+// device (kmod-sim/core/device_fields.def), its error history and, last, `enable`. What is wrong is
+// refused by the write that says it; rmdir takes the device out again.
 #include <linux/configfs.h>
 #include <linux/ctype.h>
 #include <linux/module.h>
@@ -328,8 +328,20 @@ static ssize_t machine_residents_settled_store(struct config_item* item, const c
 }
 CONFIGFS_ATTR(machine_, residents_settled);
 
+// Milliseconds since the epoch by the machine's own clock: what the times of records count from.
+static ssize_t machine_wall_ms_show(struct config_item* item, char* text) {
+    u64 wall_ms;
+    davsim_lock_system();
+    davsim_present();
+    wall_ms = sim_wall_ms(davsim.sim);
+    davsim_unlock_system();
+    return sysfs_emit(text, "%llu\n", (unsigned long long)wall_ms);
+}
+CONFIGFS_ATTR_RO(machine_, wall_ms);
+
 static struct configfs_attribute* machine_attributes[] = {
-    &machine_attr_profile, &machine_attr_driver_version, &machine_attr_residents_settled, NULL};
+    &machine_attr_profile, &machine_attr_driver_version, &machine_attr_residents_settled,
+    &machine_attr_wall_ms, NULL};
 
 static struct configfs_group_operations folder_operations = {.make_group = make_device,
                                                              .drop_item = drop_device};

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -96,7 +96,11 @@ Done ModuleTree::add_device(const sim::DeviceProfile& device) const {
     for (const std::uint32_t page : device.isolated_pages)
         if (auto done = put(folder + "/isolated_page", std::to_string(page)); !done)
             return done;
-    const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+    const std::string clock = first_line(config_ + "/wall_ms");
+    const std::uint64_t now = std::strtoull(clock.c_str(), nullptr, 10) / 1000;
+    if (now == 0)
+        return std::unexpected(config_ +
+                               "/wall_ms tells no time; the module is older than this program");
     const auto records = [&](const std::vector<sim::EccRecord>& all, const char* file) -> Done {
         const std::size_t kept = std::min<std::size_t>(all.size(), SIM_RECORDS_MAX);
         for (std::size_t i = all.size() - kept; i < all.size(); ++i) {
