@@ -8,10 +8,11 @@ count() { npu-smi info -o json 2>/dev/null | jq '.devices|length'; }
 check_same "the host sees all" 4 "$(count)"
 
 # A granted list, for the container of a process.
-unshare --mount --pid --fork --mount-proc sleep 600 &
-sleep 1
-inner=$(pgrep -n sleep)
-inside() { nsenter --target "$inner" --mount --pid -- env PATH="$PATH" "$@"; }
+unshare --mount --pid --fork --kill-child --mount-proc sleep 600 &
+outer=$!
+has_child() { inner=$(pgrep --parent "$outer") && [ "$(cat "/proc/$inner/comm")" = sleep ]; }
+within 20 has_child
+inside() { nsenter --target "$inner" --mount --pid --root --wd="$PWD" -- "$@"; }
 echo "pid=$inner devices=1,3" >$debug/grants
 check_text "the list is read back" "pid=$inner devices=1,3" "$(cat $debug/grants)"
 ids() { inside npu-smi info -o json 2>/dev/null | jq -c '[.devices[].npu_id]'; }
@@ -25,7 +26,6 @@ check_status "a bad list is refused" 1 bash -c "echo 'pid=$inner devices=0-99' >
 echo clear >$debug/grants
 check_same "cleared: all again" '[0,1,2,3]' "$(ids)"
 
-# The device cgroup (v2: a BPF program; made by systemd-run's kind of tool, here by hand).
 cat >/tmp/upgrade.py <<'END'
 """A raw DMP upgrade request (0x0603), as a program inside a container might send it; prints the driver's error."""
 import sys
@@ -43,6 +43,6 @@ END
 inside_plain() { inside setpriv --bounding-set -sys_admin --inh-caps -sys_admin -- "$@"; }
 check_same "a raw upgrade from inside is refused" 'error 46' "$(inside_plain python3 /tmp/upgrade.py 1 2>&1 | tail -n 1)"
 check_text "and nothing is staged" '"running"|1.76.22.3.310' "$(npu-smi info -t board -i 1)"
-kill "$inner"
-wait 2>/dev/null
-unload_module
+kill -9 "$outer"
+wait "$outer" 2>/dev/null
+check "the module goes" within 10 unload_module

@@ -5,24 +5,33 @@
 . tests/kernel/guest/lib.sh
 load_module devices=4
 
+ms() { date +%s%3N; }
+start=$(ms)
+npu-smi info >/dev/null
+usual=$(($(ms) - start))
+
 rule 'surface cmd=udis.soc_max_temp dev=1 mode=never interruptible=no'
-start=$SECONDS
-out=$(npu-smi info --timeout 3 2>&1)
+start=$(ms)
+out=$(npu-smi info --timeout 3 2>&1) # the shell waits for the process and for whoever holds its output
 status=$?
-took=$((SECONDS - start))
+took=$(($(ms) - start))
 echo "$out"
 check_same "npu-smi says that one row failed" 3 "$status"
 check_same "it has the other rows" 4 "$(grep -cE '0000:0[1-4]:00\.0' <<<"$out")"
 check_text "and the reason in the row" TIMEOUT "$out"
-if [ "$took" -le 25 ]; then ok "the prompt is back"; else not_ok "the prompt is back" "after $took s"; fi
-echo "it took $took s"
+# Programs start slowly in this guest: a second more than the deadline, beside what is usual.
+if [ "$took" -le $((usual + 4000)) ]; then
+    ok "the shell has its prompt back ($took ms, usually $usual)"
+else
+    not_ok "the shell has its prompt back" "after $took ms, usually $usual"
+fi
 
-d_state() { ps -eo state=,comm= | grep -q '^D .*'; }
+d_state() { ps -eLo state=,wchan:20= | grep -q '^D *davsim'; }
 check "a thread sleeps in D state" within 10 d_state
 check_text "the model has it parked" 'parked=[1-9]' "$(cat $debug/state)"
 check_status "the module cannot go" 1 unload_module
-ps -eo pid=,state=,wchan=,comm= | grep ' D '
-kill -9 $(ps -eo pid=,state= | awk '$2=="D"{print $1}') 2>/dev/null
+ps -eLo pid=,lwp=,state=,wchan=,comm= | grep ' D '
+kill -9 $(ps -eLo pid=,state= | awk '$2=="D"{print $1}') 2>/dev/null
 sleep 1
 check "no signal ends it" d_state
 rule clear
