@@ -277,6 +277,8 @@ void Server::adopt(Descriptor socket) {
 void Server::serve(Connection& connection, std::uint32_t events) {
     if (connection.closing)
         return;
+    // Who waited for a process to end and asks then finds its files released.
+    bury();
     if ((events & EPOLLOUT) != 0)
         flush(connection);
     if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) == 0 || connection.closing)
