@@ -58,6 +58,8 @@ struct BackendInfo {
     std::string simulator_text; // e.g. "simulated, profile handbook"; empty on a real driver
     std::string next_argument;  // what a follow-up command needs: "--backend unix:PATH", or empty
     std::string driver_version; // "" unknown
+    std::string profile;        // of a simulator: as it names itself
+    std::uint64_t seed = 0;     // of a simulator
     bool virtual_clock = false;
     std::uint64_t wall_ms = 0; // the device side's wall clock at connection; 0 unknown
 };

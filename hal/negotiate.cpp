@@ -177,8 +177,9 @@ void Driver::Impl::ask_simulator() {
         return;
     info.simulator = true;
     info.driver_version = text_from_wire(answer->driver_version, sizeof(answer->driver_version));
-    info.simulator_text =
-        "simulated, profile " + text_from_wire(answer->profile, sizeof(answer->profile));
+    info.profile = text_from_wire(answer->profile, sizeof(answer->profile));
+    info.seed = answer->seed;
+    info.simulator_text = "simulated, profile " + info.profile;
     info.virtual_clock = answer->clock_kind == DS_CLOCK_VIRTUAL;
     info.wall_ms = answer->wall_ms;
 }
