@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one binary of the tools. It answers to the name it was called by (a link), or to its first
 // argument when it was called by any other name.
+#include "cmds/applets.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <span>
@@ -116,6 +118,11 @@ std::string help() {
 }
 
 } // namespace
+
+asc::cmds::Applet asc::cmds::find_applet(std::string_view name) {
+    const auto* applet = find(name);
+    return applet == nullptr ? nullptr : applet->run;
+}
 
 int main(int argc, char** argv) {
     std::string_view called = argc > 0 ? argv[0] : "asc-tools";

@@ -96,8 +96,10 @@ std::string journal_head(const Scenario& scenario, Backend backend, std::uint64_
 
 std::string journal_records(std::size_t step, std::vector<hal::JournalRecord> records,
                             std::uint64_t start_ns, bool with_times) {
+    // Files that are open side by side are served in no certain order, each alone in its own.
     std::ranges::stable_sort(records, [](const auto& a, const auto& b) {
-        return std::tie(a.device, a.sequence) < std::tie(b.device, b.sequence);
+        return std::tie(a.device, a.time_ns, a.client, a.sequence) <
+               std::tie(b.device, b.time_ns, b.client, b.sequence);
     });
     std::string out;
     for (const hal::JournalRecord& record : records) {
@@ -105,7 +107,6 @@ std::string journal_records(std::size_t step, std::vector<hal::JournalRecord> re
         line["step"] = step;
         if (record.device >= 0)
             line["device"] = record.device;
-        line["sequence"] = record.sequence;
         if (with_times)
             line["time_ns"] = record.time_ns - std::min(record.time_ns, start_ns);
         line["record"] = hal::to_string(record.kind);

@@ -3,9 +3,9 @@
 // done, what the simulator recorded meanwhile and what came of it, at last an end.
 //   {"journal":1,"scenario":"zombie","backend":"socket","profile":"handbook","clock":"virtual","seed":1}
 //   {"step":1,"inject":"zombie dev=2","rule":1}
-//   {"step":2,"device":2,"sequence":7,"time_ns":0,"record":"fault","rule":1,"match":1}
-//   {"step":3,"run":"npu-smi info -t proc -i
-//   2","status":0,"ok":true,"notices":["zombie"],"hit":["zombie"]}
+//   {"step":2,"device":2,"time_ns":0,"record":"fault","rule":1,"match":1}
+//   {"step":3,"run":"npu-smi info -i 2","status":0,"ok":true,"notices":["zombie"],
+//    "hit":["zombie dev=2"]}
 //   {"end":true,"ok":true,"steps":3}
 // With a virtual clock the same seed gives the same bytes; with the real one times are left out.
 #pragma once
@@ -25,7 +25,7 @@ constexpr int kJournalVersion = 1;
 
 // ---- writing ----
 std::string journal_head(const Scenario& scenario, Backend backend, std::uint64_t seed);
-// The records of one step, by device and sequence. `start_ns`: when the scenario began.
+// The records of one step, by device, time and open file. `start_ns`: when the scenario began.
 std::string journal_records(std::size_t step, std::vector<hal::JournalRecord> records,
                             std::uint64_t start_ns, bool with_times);
 

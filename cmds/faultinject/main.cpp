@@ -20,6 +20,7 @@ constexpr std::pair<std::string_view, int (*)(const Session&)> kRun[] = {
     {"list", list_rules},
     {"add", add_rule},
     {"clear", clear_rules},
+    {"run", run_scenarios},
 };
 
 int usage(Streams& streams, std::span<const std::string> words, std::string_view complaint) {

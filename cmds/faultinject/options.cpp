@@ -16,6 +16,37 @@ constexpr std::string_view kRuleNotes =
     "Every rule takes dev= probability= interval= times= space= nth= after= for= when=.\n"
     "Nothing changes when a rule is wrong: the message names the character and the nearest word.";
 
+// A run prints TAP alone.
+constexpr std::string_view kNoFormats[] = {"output", "query", "watch", "count", "timeout"};
+
+constexpr Option kRunOptions[] = {
+    {.name = "all", .text = "the whole library"},
+    {.name = "list", .text = "shows what the library has and ends"},
+    {.name = "backend",
+     .takes = Takes::text,
+     .value = "BACKEND",
+     .text = "socket (a davsimd of its own for each scenario; the default), inproc (inside this "
+             "program), unix:PATH or chardev (a simulator that runs; ASC_DEVICE names one too)"},
+    {.name = "seed",
+     .takes = Takes::whole,
+     .value = "N",
+     .text = "of random decisions, in place of each scenario's own",
+     .least = 0,
+     .most = 2147483647},
+    {.name = "journal",
+     .takes = Takes::text,
+     .value = "FILE",
+     .text = "writes what happened, one JSON object a line"},
+    {.name = "without-faults",
+     .text =
+         "leaves the faults out; a step that notices one must fail then, and passes if it does"},
+};
+
+constexpr std::string_view kRunNotes =
+    "SCENARIO is a name of the library, or a file (with '/' or ending in .toml). TAP version 14 "
+    "is printed, a subtest for each scenario.\n"
+    "Ends 0 when all that could run passed, 1 when one failed, 77 when none could run here.";
+
 constexpr Verb kVerbs[] = {
     {.name = "list",
      .text = "Lists the rules that are set, with what they have done and what is left of them.",
@@ -31,6 +62,12 @@ constexpr Verb kVerbs[] = {
      .options = {},
      .without = kNoSeries,
      .operands = {"ID...", 0, 64}},
+    {.name = "run",
+     .text = "Runs scenarios: faults, commands, and what these must show.",
+     .options = kRunOptions,
+     .notes = kRunNotes,
+     .without = kNoFormats,
+     .operands = {"SCENARIO...", 0, 1000}},
 };
 
 constexpr StatusText kStatuses[] = {
@@ -42,6 +79,7 @@ constexpr StatusText kStatuses[] = {
     {status::timeout, "no answer in time"},
     {status::abi_mismatch, "driver and tool do not fit together"},
     {status::failed, "failed, or the driver is a real one"},
+    {kCannotRun, "run: no scenario can run here"},
 };
 
 constexpr Program kProgram{
@@ -52,7 +90,9 @@ constexpr Program kProgram{
     .statuses = kStatuses,
     .examples = "  faultinject add zombie dev=2      memory of device 2 outlives its processes\n"
                 "  faultinject list -o json          rules, how often they were met and hit\n"
-                "  faultinject clear 3               takes rule 3 back\n"};
+                "  faultinject clear 3               takes rule 3 back\n"
+                "  faultinject run zombie            a scenario of the library\n"
+                "  faultinject run --all --backend inproc --journal run.jsonl\n"};
 
 } // namespace
 

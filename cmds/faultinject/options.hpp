@@ -6,6 +6,8 @@
 
 namespace asc::cmds::faultinject {
 
+constexpr int kCannotRun = 77; // status of a run of which nothing can run here
+
 const Program& program();
 
 } // namespace asc::cmds::faultinject

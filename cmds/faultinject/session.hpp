@@ -38,5 +38,6 @@ int status_of_absence(const hal::Absence& absence);
 int list_rules(const Session& session);
 int add_rule(const Session& session);
 int clear_rules(const Session& session);
+int run_scenarios(const Session& session);
 
 } // namespace asc::cmds::faultinject

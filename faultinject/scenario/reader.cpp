@@ -6,10 +6,7 @@
 #include "faultinject/scenario/words.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -362,16 +359,6 @@ std::expected<Scenario, std::string> parse_scenario(std::string_view text,
     return guarded(text, source, [&](toml::table& root) {
         return read_root(Place{source, {}}, root);
     });
-}
-
-std::expected<Scenario, std::string> load_scenario(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        return std::unexpected(path + ": " + std::strerror(errno));
-    std::string text(kScenarioMax + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return parse_scenario(text, path);
 }
 
 std::expected<std::string, std::string> with_steps(std::string_view text, std::string_view source,

@@ -93,6 +93,9 @@ bool Runner::run() {
         all = all && result.ok();
         observer_.ended(result);
     }
+    if (options_.take_back)
+        for (const std::uint32_t id : added_)
+            driver_.clear_rule(id);
     Line line;
     line["end"] = true;
     line["ok"] = all;
@@ -148,7 +151,9 @@ void Runner::inject(const Step& step, StepResult& result) {
     const auto id = driver_.add_rule(step.text);
     if (!id)
         result.complaints.push_back(text_of(id.absence()));
-    else if (!step.name.empty())
+    else
+        added_.push_back(*id);
+    if (id && !step.name.empty())
         rules_[step.name] = *id;
     tell(step, result, -1);
 }

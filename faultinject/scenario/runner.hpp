@@ -27,6 +27,7 @@ struct RunOptions {
     std::uint64_t seed = 1;
     // The faults are left out: a step that says which faults it notices must fail then.
     bool without_faults = false;
+    bool take_back = false; // the rules that it has set, at the end
 };
 
 // What is told while it runs. `journal` gets whole lines.
@@ -77,6 +78,7 @@ class Runner {
     std::vector<hal::JournalRecord> records_;             // of the present step
     std::map<int, bool> resetting_;                       // by device
     std::map<std::string, std::uint32_t> rules_;          // by the name that the scenario gives
+    std::vector<std::uint32_t> added_;                    // every rule
     std::map<std::uint32_t, hal::RuleState> known_rules_; // as last seen
 };
 

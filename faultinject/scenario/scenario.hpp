@@ -105,7 +105,6 @@ constexpr std::size_t kStepsMax = 1000;
 
 // `source` names the text in errors, which say file, line, column, key and what is expected.
 std::expected<Scenario, std::string> parse_scenario(std::string_view text, std::string_view source);
-std::expected<Scenario, std::string> load_scenario(const std::string& path);
 
 // The scenario's text with only these of its steps, for minimise; `steps` ascend.
 std::expected<std::string, std::string> with_steps(std::string_view text, std::string_view source,

@@ -30,7 +30,9 @@ TABLE = {
     "perf/": ("hal/", "ioctl/format/"),
     "perf/bench/": ANYTHING,
     "faultinject/": ("hal/", "ioctl/format/"),
-    "cmds/": ("hal/", "perf/", "ioctl/format/", "generated/"),
+    # Not the rule engine, which is the simulator's.
+    "cmds/": ("hal/", "perf/", "faultinject/scenario/", "faultinject/journal", "faultinject/sweep/",
+              "faultinject/coverage", "faultinject/catalogue", "ioctl/format/", "generated/"),
     "tests/": ANYTHING,
 }
 FREESTANDING = ("ioctl/", "kmod-sim/core/", "kmod-sim/abi/", "faultinject/core/")
