@@ -22,7 +22,8 @@ void Place::fail(const toml::source_region& region, std::string_view key,
 std::string kind_of(const toml::node& node) {
     std::ostringstream name;
     name << node.type();
-    return "a " + name.str();
+    const bool vowel = node.is_integer() || node.is_array();
+    return (vowel ? "an " : "a ") + name.str();
 }
 
 std::string joined(const Words& words) {
