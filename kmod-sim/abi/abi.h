@@ -12,6 +12,7 @@
 #ifndef ASC_KMOD_SIM_ABI_ABI_H
 #define ASC_KMOD_SIM_ABI_ABI_H
 
+#include "ioctl/wire/telemetry.h"
 #include "kmod-sim/core/sim.h"
 
 #ifdef __cplusplus
@@ -86,6 +87,13 @@ int abi_interrupt(struct sim* sim, struct abi_request* request);
 void abi_release(struct sim* sim, struct sim_client* client);
 // [S] 1 when poll(2) on the file would report it readable (HDC data, events of a subscriber).
 int abi_readable(const struct sim* sim, const struct sim_client* client);
+
+// ---- telemetry pages, where the host can map memory ----
+// [S] 0, or why this client may not map `bytes` at the page of `device`: a negative errno.
+int32_t abi_telemetry_may_map(const struct sim* sim, const struct sim_client* client,
+                              uint64_t device, uint64_t bytes, uint64_t page_bytes, int writable);
+// [S+D] Writes what is known of the device now; the host calls it after each step and change.
+void abi_telemetry_publish(struct sim* sim, uint32_t device, struct ds_telemetry* page);
 
 #ifdef __cplusplus
 }

@@ -72,6 +72,7 @@ static const struct file_operations node_operations = {
     .release = release_node,
     .unlocked_ioctl = ioctl_node,
     .poll = poll_node,
+    .mmap = davsim_mmap,
 };
 
 // ---- nodes ----

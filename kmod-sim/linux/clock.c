@@ -31,7 +31,8 @@ static void step_and_settle(void) {
         next = sim_step(davsim.sim, now);
         sim_settle(davsim.sim);
     } while (next <= now && davsim.sim->now_ns < now);
-    arm(next);
+    davsim_telemetry_publish();
+    arm(min(next, davsim_telemetry_due(now)));
     davsim_notice();
 }
 

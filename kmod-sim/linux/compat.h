@@ -4,6 +4,7 @@
 #define ASC_KMOD_SIM_LINUX_COMPAT_H
 
 #include <linux/device/class.h>
+#include <linux/mm.h>
 #include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
@@ -18,5 +19,14 @@
 #else
 #define DAVSIM_CONST_DEVICE const struct device
 #endif
+
+static inline void davsim_area_flags(struct vm_area_struct* area, unsigned long set,
+                                     unsigned long clear) {
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+    area->vm_flags = (area->vm_flags | set) & ~clear;
+#else
+    vm_flags_mod(area, set, clear);
+#endif
+}
 
 #endif

@@ -177,10 +177,12 @@ static int show_state(struct seq_file* out, void* unused) {
     davsim_lock_devices();
     for (index = 0; index < sim->limits.client_count; ++index)
         open += sim->client[index].ordinal != 0;
-    seq_printf(out, "now_ns=%llu slots=%u open=%u parked=%u rules=%u history=%llu journal=%llu\n",
-               (unsigned long long)sim->now_ns, davsim.slots, open, sim->ticket_count,
-               sim->rules.count, (unsigned long long)sim->history_head,
-               (unsigned long long)sim->journal_head);
+    seq_printf(
+        out,
+        "now_ns=%llu slots=%u open=%u parked=%u mapped=%u rules=%u history=%llu journal=%llu\n",
+        (unsigned long long)sim->now_ns, davsim.slots, open, sim->ticket_count, davsim.mapped,
+        sim->rules.count, (unsigned long long)sim->history_head,
+        (unsigned long long)sim->journal_head);
     for (index = 0; index < davsim.slots; ++index)
         if (sim_device(davsim.sim, index))
             show_device(out, sim_device(davsim.sim, index));

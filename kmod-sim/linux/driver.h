@@ -16,6 +16,7 @@
 #define DAVSIM_NAME "davinci_sim"
 
 struct davsim_bridge;
+struct davsim_telemetry;
 
 // A node of /dev. Lives until its last reference is gone, which an open file may hold.
 struct davsim_node {
@@ -48,6 +49,9 @@ struct davsim {
     u64 timer_due_ns; // [S] model time that the delayed work comes for
     struct delayed_work step;
     struct workqueue_struct* queue; // ordered
+
+    struct davsim_telemetry* telemetry; // by device
+    unsigned int mapped;                // [S] areas that show a telemetry page
 
     DECLARE_HASHTABLE(waiting, 8); // [S] parked calls by ticket
     wait_queue_head_t readers;     // poll
@@ -98,6 +102,13 @@ unsigned int davsim_let_go(void); // calls that never return do so; how many
 long davsim_call(struct sim_client* client, unsigned int number, unsigned long argument);
 int davsim_calls_init(void);
 void davsim_calls_exit(void);
+
+// ---- telemetry.c ----
+int davsim_mmap(struct file* file, struct vm_area_struct* area);
+void davsim_telemetry_publish(void); // [S+all D] where a page is mapped
+u64 davsim_telemetry_due(u64 now);   // [S] model time of the next one; SIM_NEVER: nobody looks
+int davsim_telemetry_init(void);
+void davsim_telemetry_exit(void);
 
 // ---- ident.c ----
 void davsim_identify(struct sim_ident* ident);

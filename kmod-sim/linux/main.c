@@ -132,6 +132,7 @@ static const struct {
     void (*exit)(void);
 } parts[] = {
     {davsim_calls_init, davsim_calls_exit},
+    {davsim_telemetry_init, davsim_telemetry_exit},
     {davsim_pci_init, davsim_pci_exit},
     {davsim_chardev_init, davsim_chardev_exit},
     {davsim_events_init, davsim_events_exit},

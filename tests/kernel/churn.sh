@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# 64 processes call, fork and are killed while devices are lost and come back and rules come and go
+# 64 processes call, map, fork and are killed while devices are lost and come back and rules come and go
 # (ASC_CHURN_SECONDS).
 # seconds: 420
 # cpus: 2

@@ -2,11 +2,13 @@
 // Many processes that open, call, allocate, fork, close and are killed at any moment.
 #include "ioctl/wire/davinci.h"
 #include "ioctl/wire/davsim.h"
+#include "ioctl/wire/telemetry.h"
 #include "tests/kernel/programs/nodes.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,6 +54,19 @@ void allocate(Random& random, int fd) {
     ask(fd, DS_FREE, &gone);
 }
 
+// A telemetry page: read, and as a rule left to the end of the process.
+void map_and_look(Random& random, int fd) {
+    const long size = sysconf(_SC_PAGESIZE);
+    void* page = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ, MAP_SHARED, fd,
+                      static_cast<long>(below(random, 10)) * size);
+    if (page == MAP_FAILED)
+        return;
+    ds_telemetry_values values{};
+    ds_telemetry_read(static_cast<const ds_telemetry*>(page), &values, 100);
+    if (below(random, 4) == 0)
+        munmap(page, static_cast<std::size_t>(size));
+}
+
 // One process' life; killed by its parent at any moment.
 [[noreturn]] void live(unsigned seed) {
     Random random(seed);
@@ -66,6 +81,8 @@ void allocate(Random& random, int fd) {
         for (unsigned calls = below(random, 40); fd >= 0 && calls > 0; --calls) {
             if (module == DV_MOD_DAVSIM && below(random, 3) == 0)
                 allocate(random, fd);
+            else if (module == DV_MOD_DAVSIM && below(random, 8) == 0)
+                map_and_look(random, fd);
             else
                 query(random, fd);
         }

@@ -99,12 +99,13 @@ void interrupt_every(unsigned milliseconds) {
 }
 
 void verdict(bool good, const std::string& name, const std::string& why) {
+    const char* const test = std::strchr(program_invocation_short_name, '_') + 1; // kernel_TEST
     if (good) {
-        std::printf("ok arguments: %s\n", name.c_str());
+        std::printf("ok %s: %s\n", test, name.c_str());
         return;
     }
     ++bad;
-    std::printf("not ok arguments: %s (%s)\n", name.c_str(), why.c_str());
+    std::printf("not ok %s: %s (%s)\n", test, name.c_str(), why.c_str());
 }
 
 int failures() {
