@@ -97,6 +97,9 @@ std::string journal_head(const Scenario& scenario, Backend backend, std::uint64_
 std::string journal_records(std::size_t step, std::vector<hal::JournalRecord> records,
                             std::uint64_t start_ns, bool with_times) {
     // Files that are open side by side are served in no certain order, each alone in its own.
+    if (!with_times)
+        for (hal::JournalRecord& record : records)
+            record.time_ns = 0;
     std::ranges::stable_sort(records, [](const auto& a, const auto& b) {
         return std::tie(a.device, a.time_ns, a.client, a.sequence) <
                std::tie(b.device, b.time_ns, b.client, b.sequence);
