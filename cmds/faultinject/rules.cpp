@@ -11,6 +11,8 @@ namespace asc::cmds::faultinject {
 
 namespace {
 
+constexpr std::size_t kRuleMax = 255; // characters
+
 constexpr Column<hal::RuleState> kColumns[] = {
     {"id",
      [](const hal::RuleState& rule) {
@@ -106,7 +108,7 @@ int add_rule(const Session& session) {
             std::from_chars(what.data() + kAt.size(), what.data() + what.size(), position);
         if (position > 0)
             return refuse(session, what, text, position - 1);
-        return session.fail(status_of_absence(why), what);
+        return session.fail(text.size() > kRuleMax ? status::usage : status_of_absence(why), what);
     }
     return show(session, &driver->backend(), [&]() -> std::expected<Records, hal::Absence> {
         auto rules = take_rules(*driver);
