@@ -87,6 +87,9 @@ int abi_interrupt(struct sim* sim, struct abi_request* request);
 void abi_release(struct sim* sim, struct sim_client* client);
 // [S] 1 when poll(2) on the file would report it readable (HDC data, events of a subscriber).
 int abi_readable(const struct sim* sim, const struct sim_client* client);
+// [S] When a file may become readable because time passes, SIM_NEVER: data that is under way. What
+// else makes one readable counts sim->wakes up.
+uint64_t abi_next_readable(const struct sim* sim);
 
 // ---- telemetry pages, where the host can map memory ----
 // [S] 0, or why this client may not map `bytes` at the page of `device`: a negative errno.

@@ -339,6 +339,10 @@ void abi_release(struct sim* sim, struct sim_client* client) {
     abi_hdc_release(sim, client);
 }
 
+uint64_t abi_next_readable(const struct sim* sim) {
+    return abi_hdc_next(sim);
+}
+
 int abi_readable(const struct sim* sim, const struct sim_client* client) {
     return client->node == DV_NODE_IS_HDC ? abi_hdc_readable(sim, client)
                                           : sim_event_waiting(sim, client);

@@ -90,6 +90,7 @@ uint32_t abi_hdc_device(const struct abi_call* call); // of the session that is 
 void abi_hdc_init(void* extra);
 void abi_hdc_release(struct sim* sim, const struct sim_client* client);
 int abi_hdc_readable(const struct sim* sim, const struct sim_client* client);
+uint64_t abi_hdc_next(const struct sim* sim); // when data under way arrives
 int abi_hdc_holds(const struct sim* sim, const struct sim_client* client, uint32_t device);
 void abi_hdc_wake(struct sim* sim); // devices have come or gone: waits look again
 // A free slot, taken; -1 when the pool is full. `overflow`: a short session may take a long slot.

@@ -183,6 +183,17 @@ static int belongs(const struct hdc_session* session, const struct sim_client* c
            (session->connector == client->ordinal || session->owner == client->ordinal);
 }
 
+uint64_t abi_hdc_next(const struct sim* sim) {
+    const struct hdc_state* hdc = hdc_of(sim);
+    uint64_t next, first = SIM_NEVER;
+    uint32_t index;
+    for (index = 0; index < HDC_SESSIONS; ++index)
+        if (hdc->session[index].queued && !hdc_ready(sim, &hdc->session[index], &next) &&
+            next < first)
+            first = next;
+    return first;
+}
+
 int abi_hdc_readable(const struct sim* sim, const struct sim_client* client) {
     const struct hdc_state* hdc = hdc_of(sim);
     uint64_t next;

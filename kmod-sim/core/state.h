@@ -254,6 +254,7 @@ struct sim {
     uint32_t old_abi;            // 1: only the older generation's interface (driver-abi.md 15)
     uint32_t residents_settled;  // sim_residents_settled was called
     uint32_t next_ordinal, next_ticket;
+    uint64_t wakes; // how often something came that is waited or polled for; not saved
     // sim_step's memory, derived: nothing is due before quiet_until_ns while the rules are these;
     // quiet_next_ns is what it answered. 0: look at everything (sim_touch).
     uint64_t quiet_until_ns, quiet_next_ns;

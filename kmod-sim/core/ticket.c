@@ -68,6 +68,7 @@ static void make_ready(struct sim_ticket* ticket, uint64_t at_ns) {
 
 void sim_wake(struct sim* sim, enum sim_wait wait, uint32_t key) {
     uint32_t slot;
+    ++sim->wakes;
     for (slot = 0; slot < sim->ticket_count; ++slot) {
         struct sim_ticket* ticket = &sim->ticket[slot];
         if (!ticket->ready && ticket->wait == wait && ticket->key == key)

@@ -79,6 +79,12 @@ static bool execute_on_device(struct abi_request* request, int* outcome) {
     return done;
 }
 
+// What is asked inside HDC may be a query, but a reply is under way then.
+static bool changes(const struct abi_request* request) {
+    return dv_command(request->command)->effect != DV_EFFECT_READ ||
+           request->client->node == DV_NODE_IS_HDC;
+}
+
 static int execute(struct abi_request* request, struct davsim_waiter* waiter) {
     bool one, all;
     int outcome;
@@ -105,7 +111,7 @@ static int execute(struct abi_request* request, struct davsim_waiter* waiter) {
         davsim_unlock_device(request->device);
     if (outcome == ABI_PARKED)
         davsim_wait_begin(waiter, request);
-    if (outcome == ABI_PARKED || dv_command(request->command)->effect != DV_EFFECT_READ)
+    if (outcome == ABI_PARKED || changes(request))
         davsim_settle();
     davsim_unlock_system();
     return outcome;

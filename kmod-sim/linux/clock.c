@@ -32,7 +32,8 @@ static void step_and_settle(void) {
         sim_settle(davsim.sim);
     } while (next <= now && davsim.sim->now_ns < now);
     davsim_telemetry_publish();
-    arm(min(next, davsim_telemetry_due(now)));
+    davsim.readable_ns = min(davsim.readable_ns, abi_next_readable(davsim.sim));
+    arm(min3(next, davsim_telemetry_due(now), davsim.readable_ns));
     davsim_notice();
 }
 

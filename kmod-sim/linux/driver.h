@@ -55,6 +55,8 @@ struct davsim {
 
     DECLARE_HASHTABLE(waiting, 8); // [S] parked calls by ticket
     wait_queue_head_t readers;     // poll
+    u64 wakes;                     // [S] of the model, as the readers know them
+    u64 readable_ns;               // [S] when data under way arrives
 
     struct work_struct upkeep;
     u64 event_cursor; // [S] events of the history that were told

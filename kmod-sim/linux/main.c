@@ -105,7 +105,7 @@ static int make_model(void) {
         return -ENOMEM;
     davsim.slots = slots;
     davsim.start_ns = ktime_get_ns();
-    davsim.timer_due_ns = SIM_NEVER;
+    davsim.timer_due_ns = davsim.readable_ns = SIM_NEVER;
     result = sim_init(&davsim.sim, arena, size, &config, abi_extra_size());
     if (result)
         return result;

@@ -34,6 +34,11 @@ void davsim_wake_ready(void) {
             break;
         }
     }
+    // Only when something came: poll itself takes the section, and would go round for ever.
+    if (davsim.wakes == davsim.sim->wakes && davsim.readable_ns > davsim.sim->now_ns)
+        return;
+    davsim.wakes = davsim.sim->wakes;
+    davsim.readable_ns = abi_next_readable(davsim.sim);
     if (wq_has_sleeper(&davsim.readers))
         wake_up_interruptible(&davsim.readers);
 }

@@ -181,7 +181,10 @@ TEST_F(AbiSurface, DmpFunctionsLieInTheirReplies) {
 TEST_F(AbiSurface, ADelayedDmpReplyIsUnderWay) {
     const HdcSession session = hdc_connect(machine, hdc);
     machine.add_rule("surface cmd=dmp.temperature mode=delay ms=100");
+    EXPECT_EQ(abi_next_readable(machine.model()), SIM_NEVER);
+    const std::uint64_t sent = machine.model()->now_ns;
     ASSERT_EQ(send_shot(machine, hdc, session, dmp_packet(0x0003, 0))->run(), 0);
+    EXPECT_EQ(abi_next_readable(machine.model()), sent + 100000000); // for whoever polls
     EXPECT_EQ(peek_shot(machine, hdc, session)->run(), -21);
     auto peek = peek_shot(machine, hdc, session, DV_HDC_WAIT_TIMEOUT, 3000);
     ASSERT_FALSE(peek->begin());
@@ -189,6 +192,7 @@ TEST_F(AbiSurface, ADelayedDmpReplyIsUnderWay) {
     ASSERT_TRUE(peek->resume());
     EXPECT_EQ(peek->call.result, 0);
     EXPECT_EQ(value_at<std::uint32_t>(peek->at(kArgument), 28), 44U);
+    EXPECT_EQ(abi_next_readable(machine.model()), SIM_NEVER); // it is there
 }
 
 TEST_F(AbiSurface, ADmpReplyThatNeverComes) {
@@ -249,8 +253,14 @@ TEST_F(AbiSurface, OnlyTheReadersThatWantTheEventGoOn) {
 TEST_F(AbiSurface, AReadableFileHasAnEvent) {
     EXPECT_EQ(read_events(0)->run(), -ETIMEDOUT);
     EXPECT_EQ(abi_readable(machine.model(), urd), 0);
+    // Asking and looking wake nobody, or a host that wakes its pollers would go round for ever.
+    const std::uint64_t wakes = machine.model()->wakes;
+    EXPECT_EQ(read_events(0)->run(), -ETIMEDOUT);
+    machine.advance(1000000000);
+    EXPECT_EQ(machine.model()->wakes, wakes);
     ASSERT_EQ(sim_hotplug(machine.model(), 0, DS_HOTPLUG_LOSE), 0);
     sim_settle(machine.model());
+    EXPECT_GT(machine.model()->wakes, wakes);
     EXPECT_EQ(abi_readable(machine.model(), urd), 1);
     EXPECT_EQ(abi_readable(machine.model(), devmng), 0);
     EXPECT_EQ(read_events(0)->run(), 0);
