@@ -176,7 +176,10 @@ static ssize_t device_isolated_page_store(struct config_item* item, const char* 
         result = begin_change(device);
     if (result)
         return result;
-    result = device->isolated_count < ISOLATED_MAX ? 0 : -ENOSPC;
+    if (page >= ((u64)device->config.hbm_mib << 20) >> SIM_PAGE_SHIFT)
+        result = -ERANGE; // of the HBM as it is set now
+    else if (device->isolated_count == ISOLATED_MAX)
+        result = -ENOSPC;
     if (!result)
         device->isolated[device->isolated_count++] = page;
     mutex_unlock(&device->lock);

@@ -38,6 +38,20 @@ check_no_text() {
         ok "$1"
     fi
 }
+# refuses NAME TEXT COMMAND...: the command fails, and the system's message has this text.
+refuses() {
+    local name=$1 text=$2 said
+    shift 2
+    if said=$("$@" 2>&1); then
+        not_ok "$name" "was taken: $*"
+    elif grep -qF -- "$text" <<<"$said"; then
+        ok "$name"
+    else
+        not_ok "$name" "'$said' instead of '$text'"
+    fi
+}
+# put VALUE FILE: one write(2), whose error is the command's.
+put() { printf '%s\n' "$1" | dd of="$2" status=none conv=notrunc; }
 check_same() { # NAME WANT GOT
     if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "want '$2', got '$3'"; fi
 }
