@@ -112,29 +112,37 @@ void unwritable(int fd, const dv_command_info& command) {
     edge.protect(PROT_READ | PROT_WRITE);
 }
 
-// Bytes of poisoned slabs (0x5a fresh, 0x6b freed) that were not there before.
+constexpr std::uint8_t kUntouched = 0xC3;
+
+// Where a word of a poisoned slab stands (0x5a fresh, 0x6b freed), or -1.
+std::ptrdiff_t poison_in(const std::uint8_t* bytes, std::size_t size) {
+    for (std::size_t i = 0; i + 4 <= size; ++i) {
+        std::uint32_t word = 0;
+        std::memcpy(&word, bytes + i, sizeof(word));
+        if (word == 0x5a5a5a5aU || word == 0x6b6b6b6bU)
+            return static_cast<std::ptrdiff_t>(i);
+    }
+    return -1;
+}
+
+// Whether all of it is as it was filled.
+bool untouched(const std::uint8_t* bytes, std::size_t size) {
+    return std::all_of(bytes, bytes + size, [](std::uint8_t byte) { return byte == kUntouched; });
+}
+
 void leaks(int fd, const dv_command_info& command) {
     const Edge edge;
     std::string found;
     for (const std::uint8_t first : {0x00, 0xFF}) {
-        std::memset(edge.start(), 0xC3, edge.size());
+        std::memset(edge.start(), kUntouched, edge.size());
         fill(command, edge.start());
         if (first && command.in_len > 8 && command.module != DV_MOD_DAVSIM)
             std::memset(edge.start() + 4, first, command.in_len - 4);
         ask(fd, command.number, edge.start());
-        for (std::size_t i = 0; i + 8 <= edge.size(); ++i) {
-            std::uint64_t word = 0;
-            std::memcpy(&word, edge.start() + i, sizeof(word));
-            if (word == 0x5a5a5a5a5a5a5a5aULL || word == 0x6b6b6b6b6b6b6b6bULL) {
-                found = "poison at byte " + std::to_string(i);
-                break;
-            }
-        }
-        for (std::size_t i = command.in_len; i < edge.size(); ++i)
-            if (edge.start()[i] != 0xC3) {
-                found = "byte " + std::to_string(i) + " behind the argument was written";
-                break;
-            }
+        if (const auto place = poison_in(edge.start(), edge.size()); place >= 0)
+            found = "poison at byte " + std::to_string(place);
+        if (!untouched(edge.start() + command.in_len, edge.size() - command.in_len))
+            found = "memory behind the argument was written";
     }
     verdict(found.empty(), std::string(command.name) + ": nothing leaks", found);
 }
@@ -201,6 +209,50 @@ void nested(int fd) {
     expect(fd, filtered, -EINVAL, "filter of 4 GiB");
 }
 
+// Every function and value: what comes back is its own, and nothing when it is refused.
+void functions(int fd) {
+    for (unsigned id = 1; id < DV_CMD_COUNT; ++id) {
+        const dv_command_info& info = *dv_command(id);
+        const bool value = info.kind == DV_KIND_UDIS;
+        if ((info.kind != DV_KIND_URD && !value) || info.effect != DV_EFFECT_READ ||
+            id == DV_CMD_URD_EVENT_READ) // waits
+            continue;
+        Urd urd;
+        const Edge output(32), input(2);
+        std::memset(input.start(), 0, input.size());
+        std::memset(output.start(), kUntouched, output.size());
+        std::memset(urd.data, kUntouched, sizeof(urd.data));
+        std::size_t length = sizeof(urd.reply);
+        if (value) {
+            urd.get.module = info.module;
+            std::memset(urd.get.name, 0, sizeof(urd.get.name));
+            std::memcpy(urd.get.name, info.name, strnlen(info.name, sizeof(urd.get.name)));
+            std::replace(urd.get.name, urd.get.name + sizeof(urd.get.name), '#', '0');
+        } else {
+            length = info.out_len >= DV_LEN_ANY ? 4096 : info.out_len;
+            urd.envelope.main_command = info.number >> 8;
+            urd.envelope.sub_command = info.number & 0xFF;
+            urd.envelope.input = reinterpret_cast<std::uint64_t>(input.start());
+            urd.envelope.input_len = info.in_len >= DV_LEN_ANY ? 4096 : info.in_len;
+        }
+        urd.envelope.output = reinterpret_cast<std::uint64_t>(output.start());
+        urd.envelope.output_len = static_cast<std::uint32_t>(length);
+        const int result = ask(fd, DV_IOCTL_URD, &urd.envelope);
+        const std::size_t may = result == 0 ? length : 0;
+        std::string found;
+        if (const auto place = poison_in(output.start(), output.size()); place >= 0)
+            found = "poison at byte " + std::to_string(place);
+        if (const auto place = poison_in(urd.data, sizeof(urd.data)); place >= 0)
+            found = "poison at byte " + std::to_string(place) + " of the data";
+        if (!untouched(output.start() + may, output.size() - may))
+            found = "more than " + std::to_string(may) + " bytes were written";
+        verdict(found.empty(),
+                std::string(value ? "udis." : "") + info.name + ": nothing leaks (result " +
+                    std::to_string(result) + ")",
+                found);
+    }
+}
+
 // The biggest answer: room for 1024 events, and what is not filled must be zero.
 void big_output(int fd) {
     const std::size_t pages = (DV_URD_BIG_OUTPUT_MAX + 4095) / 4096;
@@ -216,13 +268,9 @@ void big_output(int fd) {
     std::memset(edge.start(), 0, edge.size());
     const int result = ask(fd, DV_IOCTL_URD, &envelope);
     verdict(result == 0, "urd: 2 MiB of history", std::to_string(result));
-    std::size_t poison = 0;
-    for (std::size_t i = 0; i + 8 <= edge.size(); i += 8) {
-        std::uint64_t word = 0;
-        std::memcpy(&word, edge.start() + i, sizeof(word));
-        poison += word == 0x5a5a5a5a5a5a5a5aULL || word == 0x6b6b6b6b6b6b6b6bULL;
-    }
-    verdict(poison == 0, "urd: nothing of the kernel's in it", std::to_string(poison) + " words");
+    const auto poison = poison_in(edge.start(), edge.size());
+    verdict(poison < 0, "urd: nothing of the kernel's in it",
+            "poison at byte " + std::to_string(poison));
 }
 
 // Another thread changes the envelope while it is read: any result, but no harm.
@@ -252,6 +300,7 @@ void changing(int fd) {
 void dispatcher() {
     const int fd = open_module(DV_MOD_URD);
     nested(fd);
+    functions(fd);
     big_output(fd);
     changing(fd);
     close(fd);
